@@ -1,0 +1,76 @@
+//! The framework's one alarm: recomputed from its own needs, and deleted when it has none.
+//!
+//! It never looks at the alarm that is set (platform fact 174). That is why the product wraps it.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use super::{AgentHost, AgentState, DESTROY_PENDING_KEY};
+use crate::config::KEEP_ALIVE_INTERVAL_MS;
+use crate::js::{EventLoop, call, js, rooted};
+use crate::platform::JsError;
+use crate::telemetry::console_error;
+
+crate::operations! {
+    SCHED_MARKER = "sched · storage.get destroy-pending", Storage, 4; "storage"
+    SCHED_NOW = "sched · storage.setAlarm now", Storage, 4; "storage"
+    SCHED_HEARTBEAT = "sched · storage.setAlarm heartbeat", Storage, 4; "storage"
+    SCHED_DELETE = "sched · storage.deleteAlarm", Storage, 4; "storage"
+}
+
+/// The framework's own `_scheduleNextAlarm`: the marker's alarm now, else the heartbeat while a reference is held,
+/// else no alarm at all. There are no schedule rows, fibers or facets in this host.
+pub async fn schedule_next_alarm(agent: &AgentState) -> Result<(), JsError> {
+    let storage = agent.ctx.storage();
+    let marker = storage.get(&SCHED_MARKER, DESTROY_PENDING_KEY).await?;
+    let now_ms = EventLoop::current().now_ms();
+    if marker.is_some_and(|marker| marker.as_bool() == Some(true)) {
+        storage.set_alarm(&SCHED_NOW, signed(now_ms)).await
+    } else if agent.keep_alive_refs.get() > 0 {
+        storage.set_alarm(&SCHED_HEARTBEAT, signed(now_ms + KEEP_ALIVE_INTERVAL_MS)).await
+    } else {
+        storage.delete_alarm(&SCHED_DELETE).await
+    }
+}
+
+/// A time in epoch milliseconds as `setAlarm` takes it.
+pub fn signed(at_ms: u64) -> i64 {
+    i64::try_from(at_ms).unwrap_or(i64::MAX)
+}
+
+/// A keep-alive reference; giving it back again is a no-op.
+pub struct KeepAlive<H: AgentHost> {
+    host: Rc<H>,
+    given_back: Cell<bool>,
+}
+
+/// `keepAlive()`: one reference more; the first one recomputes the alarm. A failure leaves the reference taken.
+pub async fn keep_alive<H: AgentHost>(host: Rc<H>) -> Result<KeepAlive<H>, JsError> {
+    let refs = &host.agent().keep_alive_refs;
+    refs.set(refs.get() + 1);
+    if refs.get() == 1 {
+        js(Rc::clone(&host).schedule_next_alarm()).await?;
+    }
+    Ok(KeepAlive { host, given_back: Cell::new(false) })
+}
+
+impl<H: AgentHost> KeepAlive<H> {
+    /// Gives the reference back; the last one recomputes the alarm in `waitUntil`, beside what the caller does next.
+    pub fn give_back(&self) {
+        if self.given_back.replace(true) {
+            return;
+        }
+        let agent = self.host.agent();
+        agent.keep_alive_refs.set(agent.keep_alive_refs.get() - 1);
+        if agent.keep_alive_refs.get() > 0 {
+            return;
+        }
+        let host = Rc::clone(&self.host);
+        let tail = call(rooted("keep-alive released", async move {
+            if let Err(error) = Rc::clone(&host).schedule_next_alarm().await {
+                console_error(host.agent().ctx.label(), "[agents] failed to schedule the next alarm", &error);
+            }
+        }));
+        agent.ctx.wait_until(tail);
+    }
+}

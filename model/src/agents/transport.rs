@@ -1,0 +1,229 @@
+//! The transport of an MCP server over the sockets of a session's bridges.
+//!
+//! Every POST and every GET of a client is one socket to the object. What a socket serves stands in its attachment, as
+//! `{"streamId", "requestIds"?, "_standaloneSse"?, "_attachedAt"?}`, and survives with it. Frames in both directions
+//! are the JSON texts of [`Frame`]: the object sends SSE text, the bridge acknowledges delivery.
+//!
+//! A POST's stream has the id of its connection; all standalone listeners share one stream. An answer is stored before
+//! it is written; once every request of a stream is answered, the stream is marked undelivered and its request row is
+//! deleted. Its events stay until the bridge of a GET acknowledges them.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::STREAM_REQUESTS_PREFIX;
+use super::event_store::{EventStore, stream_of};
+use crate::js::js;
+use crate::mcp::{self, Frame};
+use crate::platform::{JsError, ObjectContext, Socket, micro};
+
+pub mod get;
+pub mod send;
+#[cfg(test)]
+mod server_tests;
+#[cfg(test)]
+mod store_tests;
+#[cfg(test)]
+mod test_object;
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
+
+crate::operations! {
+    POST_PUT_ROW = "post · storage.put stream-reqs", Storage, 4; "storage; the same row that the connect wrote"
+    POST_INTERCEPTOR = "post · interceptor", Micro, 1; "a settled value, before each message"
+    ACK_DELETE_ROW = "ack · storage.delete stream-reqs", Storage, 4; "storage"
+    ACK_DELETE_UNDELIVERED = "ack · storage.delete undelivered", Storage, 4; "storage; the replay guard is cleared after it"
+}
+
+/// Storage key prefix of the markers of answered streams whose delivery nobody has acknowledged.
+pub const UNDELIVERED_PREFIX: &str = "__mcp_undelivered_stream__:";
+/// Stream id shared by all standalone listeners.
+pub const STANDALONE_STREAM: &str = "_GET_stream";
+/// Close code and reason of every connection of a transport that closes.
+const CLOSE: (u16, &str) = (1000, "Session closed");
+/// SSE event type of the frame that gives a client its first cursor; clients do not dispatch it.
+const PRIMING: &str = "mcp-priming";
+const MESSAGE: &str = "message";
+
+/// What comes with a message: whose session, over which connection, and its request id (null for a notification).
+#[derive(Clone, Debug)]
+pub struct RequestExtra {
+    /// The session id.
+    pub session_id: Arc<str>,
+    /// Number of the socket it came on; none for a message that was fed in.
+    pub connection: Option<u64>,
+    /// The JSON-RPC id.
+    pub request_id: Value,
+}
+
+/// What a message of the server belongs to.
+#[derive(Clone, Debug, Default)]
+pub struct Related {
+    /// The request that a message which is no response belongs to.
+    pub request: Option<Value>,
+    /// The connection whose handler produces it: it wins when several wait for the same request id.
+    pub connection: Option<u64>,
+}
+
+/// What takes the messages that come in.
+pub type Handler = Rc<dyn Fn(Value, RequestExtra)>;
+
+/// What one connection serves.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ConnectionState {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_ids: Option<Vec<Value>>,
+    #[serde(rename = "_standaloneSse", skip_serializing_if = "Option::is_none")]
+    standalone: Option<bool>,
+    #[serde(rename = "_attachedAt", skip_serializing_if = "Option::is_none")]
+    attached_at_ms: Option<u64>,
+}
+
+impl ConnectionState {
+    fn of(socket: &Socket) -> Self {
+        serde_json::from_value(socket.attachment()).unwrap_or_default()
+    }
+
+    fn put_on(&self, socket: &Socket) {
+        socket.set_attachment(serde_json::to_value(self).expect("a connection's state is plain JSON"));
+    }
+}
+
+/// Connection id of a socket, which is also the stream id of a POST.
+pub fn connection_id(socket: &Socket) -> String {
+    format!("c{}", socket.number())
+}
+
+/// The transport.
+pub struct Transport {
+    ctx: ObjectContext,
+    events: EventStore,
+    handler: RefCell<Option<Handler>>,
+    /// Answered request ids, as JSON texts, of streams that have further ones.
+    answered: RefCell<BTreeMap<String, BTreeSet<String>>>,
+    /// The connection that replays an undelivered stream.
+    replaying: RefCell<BTreeMap<String, u64>>,
+}
+
+impl Transport {
+    /// A transport that nobody is attached to yet, with an event store of its own.
+    pub fn new(ctx: ObjectContext) -> Rc<Self> {
+        Rc::new(Transport {
+            events: EventStore::new(ctx.clone()),
+            ctx,
+            handler: RefCell::new(None),
+            answered: RefCell::default(),
+            replaying: RefCell::default(),
+        })
+    }
+
+    /// Sets what takes the messages. It stays after [`Transport::close`].
+    pub fn set_handler(&self, handler: Handler) {
+        *self.handler.borrow_mut() = Some(handler);
+    }
+
+    /// Feeds in a message that no connection sent: the stored initialize request of a restored session.
+    pub fn feed(&self, message: Value) {
+        self.dispatch(message, None);
+    }
+
+    /// Handles the messages of a POST. The caller does not wait for it; a failure leaves the client waiting.
+    ///
+    /// # Errors
+    /// When its request row cannot be written.
+    pub async fn handle_post(self: Rc<Self>, socket: Socket, messages: Vec<Value>) -> Result<(), JsError> {
+        let requests = messages.iter().filter(|message| mcp::is_request(message));
+        let request_ids: Vec<Value> = requests.map(|request| request["id"].clone()).collect();
+        if !request_ids.is_empty() {
+            let stream = connection_id(&socket);
+            let state = ConnectionState {
+                stream_id: Some(stream.clone()),
+                request_ids: Some(request_ids.clone()),
+                ..ConnectionState::default()
+            };
+            state.put_on(&socket);
+            let key = format!("{STREAM_REQUESTS_PREFIX}{stream}");
+            self.ctx.storage().put(&POST_PUT_ROW, key, Value::Array(request_ids)).await?;
+            state_event!("request.accepted", self.ctx.label(), stream = &*stream);
+            if messages.iter().any(|message| mcp::is_request(message) && message["method"] == "tools/call") {
+                js(self.prime(&socket, &stream)).await;
+            }
+        }
+        for message in messages {
+            micro(&POST_INTERCEPTOR).await?;
+            self.dispatch(message, Some(socket.number()));
+        }
+        Ok(())
+    }
+
+    /// Deletes everything kept of a delivered stream.
+    ///
+    /// # Errors
+    /// A storage failure; the stream is partly acknowledged then.
+    pub async fn acknowledge(&self, stream: &str) -> Result<(), JsError> {
+        let storage = self.ctx.storage();
+        storage.delete(&ACK_DELETE_ROW, format!("{STREAM_REQUESTS_PREFIX}{stream}")).await?;
+        storage.delete(&ACK_DELETE_UNDELIVERED, format!("{UNDELIVERED_PREFIX}{stream}")).await?;
+        self.replaying.borrow_mut().remove(stream);
+        js(self.events.clear(stream)).await
+    }
+
+    /// Closes every connection, synchronously.
+    ///
+    /// # Errors
+    /// From another context, at the first connection.
+    pub fn close(&self) -> Result<(), JsError> {
+        self.ctx.sockets().iter().try_for_each(|socket| socket.close(CLOSE.0, CLOSE.1))
+    }
+
+    fn dispatch(&self, message: Value, connection: Option<u64>) {
+        let handler = self.handler.borrow().clone();
+        if let Some(handler) = handler {
+            let request_id = message["id"].clone();
+            let session_id = Arc::clone(self.ctx.label());
+            handler(message, RequestExtra { session_id, connection, request_id });
+        }
+    }
+
+    /// The first frame of a call's stream: without an id seen, a client never asks for a lost answer. A failure means
+    /// no such frame.
+    async fn prime(&self, socket: &Socket, stream: &str) {
+        let message = json!({
+            "jsonrpc": "2.0",
+            "method": "notifications/message",
+            "params": {"level": "debug", "data": "mcp-stream-priming"},
+        });
+        if let Ok(Some(id)) = js(self.events.store(stream, &message)).await {
+            drop(write_event(socket, PRIMING, &message, Some(&id), false));
+        }
+    }
+}
+
+/// Writes one SSE event to a bridge, synchronously.
+fn write_event(
+    socket: &Socket,
+    kind: &str,
+    message: &Value,
+    event_id: Option<&str>,
+    close: bool,
+) -> Result<(), JsError> {
+    let id_line = event_id.map(|id| format!("id: {id}\n")).unwrap_or_default();
+    let frame = Frame::AgentEvent {
+        event: format!("event: {kind}\n{id_line}data: {message}\n\n"),
+        event_id: event_id.map(str::to_owned),
+        stream_id: event_id.and_then(stream_of).map(str::to_owned),
+        ack_stream_ids: None,
+        close,
+    };
+    socket.send(frame.to_text())
+}

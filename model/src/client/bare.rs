@@ -1,0 +1,141 @@
+//! The client of the seed documents: plain requests, each waited for until its body ends.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use super::answer::{Progress, Reading, read_answer};
+use super::pool::Pool;
+use super::stream::Listener;
+use super::wire::{Message, http_request};
+use super::{ClientConfig, ClientObserver, Noticed, Op, Outcome, RequestOutcome};
+use crate::net::http_client::Request;
+use crate::net::timer::with_deadline;
+use crate::rt;
+
+/// One client and its session. Methods may overlap; each is one step of the client.
+pub struct Client {
+    pub(super) config: ClientConfig,
+    pub(super) observer: Rc<dyn ClientObserver>,
+    pub(super) listener: Listener,
+    pub(super) noticed: Cell<Noticed>,
+    session: RefCell<Option<String>>,
+    pool: Rc<Pool>,
+    requests: Cell<u64>,
+    ids: Cell<u64>,
+}
+
+impl Client {
+    /// A client that has not connected yet.
+    pub fn new(config: ClientConfig, observer: Rc<dyn ClientObserver>) -> Rc<Client> {
+        Rc::new(Client {
+            config,
+            observer,
+            listener: Listener::default(),
+            noticed: Cell::default(),
+            session: RefCell::default(),
+            pool: Rc::default(),
+            requests: Cell::new(0),
+            ids: Cell::new(0),
+        })
+    }
+
+    /// The session id that the server gave, if any.
+    pub fn session(&self) -> Option<String> {
+        self.session.borrow().clone()
+    }
+
+    /// What came beside answers so far, over all streams.
+    pub fn noticed(&self) -> Noticed {
+        self.noticed.get()
+    }
+
+    /// Connections for POST that are open or being opened.
+    pub fn open_connections(&self) -> usize {
+        self.pool.len()
+    }
+
+    /// Opens a session: `initialize`, then, if that was answered, the `initialized` notification.
+    ///
+    /// Gives the outcome of the last of them.
+    pub async fn open(&self) -> RequestOutcome {
+        *self.session.borrow_mut() = None;
+        let opened = self.exchange(Op::Open, Some(Message::initialize(&self.config))).await;
+        if !matches!(opened.outcome, Outcome::Answered(_)) {
+            return opened;
+        }
+        self.exchange(Op::Initialized, Some(Message::initialized())).await
+    }
+
+    /// Runs `code` by the tool `execute`.
+    pub async fn call(&self, code: &str) -> RequestOutcome {
+        self.exchange(Op::Call, Some(Message::execute(self.next_id(), code))).await
+    }
+
+    /// The same as [`Client::call`], recorded as a touch.
+    pub async fn touch(&self, code: &str) -> RequestOutcome {
+        self.exchange(Op::Touch, Some(Message::execute(self.next_id(), code))).await
+    }
+
+    /// A JSON-RPC ping.
+    pub async fn ping(&self) -> RequestOutcome {
+        self.exchange(Op::Ping, Some(Message::ping(self.next_id()))).await
+    }
+
+    /// Ends the session by DELETE. An open stream is left for the server to end, and not opened again.
+    pub async fn close(&self) -> RequestOutcome {
+        self.listener.stop_reopening();
+        self.exchange(Op::Close, None).await
+    }
+
+    /// The next HTTP request for `op`.
+    pub(super) fn request(&self, op: Op, message: Option<&Message>) -> Request {
+        let number = self.requests.get() + 1;
+        self.requests.set(number);
+        http_request(&self.config, op, number, self.session.borrow().as_deref(), message)
+    }
+
+    /// The instant at which a request that begins now is given up.
+    pub(super) fn patience_ends_ms(&self) -> u64 {
+        rt::now_ms() + self.config.request_timeout_ms
+    }
+
+    fn next_id(&self) -> String {
+        let number = self.ids.get() + 1;
+        self.ids.set(number);
+        format!("r{number}")
+    }
+
+    async fn exchange(&self, op: Op, message: Option<Message>) -> RequestOutcome {
+        let request = self.observer.request_begin(&self.config.label, op);
+        let progress = Progress::default();
+        let talk = self.talk(op, message, request, &progress);
+        let outcome = match with_deadline(self.patience_ends_ms(), talk).await {
+            Some(outcome) => outcome,
+            None => Outcome::GaveUp { waiting_for: progress.waiting_for() },
+        };
+        let outcome = RequestOutcome { status: progress.status.get(), outcome };
+        self.observer.request_end(&self.config.label, request, &outcome);
+        outcome
+    }
+
+    /// Sends one request and reads its answer. Dropped in between, it drops the connection.
+    async fn talk(&self, op: Op, message: Option<Message>, request: u64, progress: &Progress) -> Outcome {
+        let http = self.request(op, message.as_ref());
+        let (lease, response) = match self.pool.send(&self.config, http).await {
+            Ok(sent) => sent,
+            Err(error) => return Outcome::Failed(error.text),
+        };
+        progress.status.set(Some(response.status));
+        let session = response.header("mcp-session-id").map(str::to_owned);
+        self.observer.request_head(&self.config.label, request, response.status, session.as_deref());
+        let id = message.and_then(|message| message.id);
+        let Reading { outcome, complete } = read_answer(response, id.as_deref(), progress, &self.noticed).await;
+        if op == Op::Open && matches!(outcome, Outcome::Answered(_)) {
+            *self.session.borrow_mut() = session;
+        }
+        if complete {
+            lease.give_back();
+        }
+        outcome
+    }
+}

@@ -1,0 +1,203 @@
+//! Models of MCP clients over Streamable HTTP, with the habits that real ones show on the wire.
+//!
+//! A client opens a session, holds a GET stream, calls tools. It knows no plan and writes no history: whoever drives
+//! it sees each request through a [`ClientObserver`]. [`bare`] is the client of the seed documents, a plain `fetch`.
+
+mod answer;
+pub mod bare;
+mod pool;
+mod stream;
+mod wire;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+pub use bare::Client;
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod toy;
+
+/// Who a client is and how it behaves.
+#[derive(Clone, Debug)]
+pub struct ClientConfig {
+    /// Name in the run; connections and decisions carry it.
+    pub label: Arc<str>,
+    /// Address of the edge.
+    pub edge: SocketAddr,
+    /// Path and query of the MCP endpoint.
+    pub target: String,
+    /// Account behind the bearer token.
+    pub account: String,
+    /// Organization behind the bearer token.
+    pub organization: String,
+    /// Bearer token.
+    pub bearer: String,
+    /// Version asked for and sent in `mcp-protocol-version`.
+    pub protocol_version: String,
+    /// Milliseconds after which a request without an answer is given up.
+    pub request_timeout_ms: u64,
+    /// Whether a GET stream that the server ended is opened again.
+    pub reopen_stream: bool,
+}
+
+impl ClientConfig {
+    /// A client of the seed documents: `/mcp`, version 2025-03-26, 60 s, ended streams stay closed.
+    pub fn new(label: &str, edge: SocketAddr) -> ClientConfig {
+        ClientConfig {
+            label: Arc::from(label),
+            edge,
+            target: "/mcp".to_owned(),
+            account: String::new(),
+            organization: String::new(),
+            bearer: String::new(),
+            protocol_version: "2025-03-26".to_owned(),
+            request_timeout_ms: 60_000,
+            reopen_stream: false,
+        }
+    }
+}
+
+/// What a request is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// `initialize`.
+    Open,
+    /// `notifications/initialized`.
+    Initialized,
+    /// The standalone GET.
+    Stream,
+    /// `tools/call` of `execute`.
+    Call,
+    /// `ping`.
+    Ping,
+    /// DELETE.
+    Close,
+    /// A call made only to see whether the session is still served.
+    Touch,
+}
+
+impl Op {
+    /// The word used in histories.
+    pub fn word(self) -> &'static str {
+        match self {
+            Op::Open => "open",
+            Op::Initialized => "initialized",
+            Op::Stream => "stream",
+            Op::Call => "call",
+            Op::Ping => "ping",
+            Op::Close => "close",
+            Op::Touch => "touch",
+        }
+    }
+
+    /// The HTTP method it goes by.
+    pub fn method(self) -> &'static str {
+        match self {
+            Op::Stream => "GET",
+            Op::Close => "DELETE",
+            _ => "POST",
+        }
+    }
+}
+
+/// How one HTTP request ended for its client.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RequestOutcome {
+    /// HTTP status, if a head came.
+    pub status: Option<u16>,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// The ways in which a request ends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The answer came, and the body's end after it.
+    Answered(Answer),
+    /// The status was not 2xx. `error` is the JSON-RPC error of the body, else the body as JSON or text, else null.
+    Refused {
+        /// What the body said.
+        error: Value,
+    },
+    /// The body ended, complete as HTTP, without an answer. Also a GET stream that either side ended.
+    Ended,
+    /// The client's patience ended; it dropped the connection.
+    GaveUp {
+        /// What was still missing: `head`, `answer` or `end of body` (the answer was there).
+        waiting_for: &'static str,
+    },
+    /// The connection failed or what came was not MCP.
+    Failed(String),
+}
+
+impl Outcome {
+    /// The word used in histories.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Outcome::Answered(_) => "answered",
+            Outcome::Refused { .. } => "refused",
+            Outcome::Ended => "ended",
+            Outcome::GaveUp { .. } => "gave-up",
+            Outcome::Failed(_) => "failed",
+        }
+    }
+}
+
+/// The content of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// `result` of the JSON-RPC response.
+    Result(Value),
+    /// `error` of the JSON-RPC response.
+    Error(Value),
+    /// A 2xx to a message that has no response.
+    Empty,
+}
+
+/// Which side ended a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamEnd {
+    /// The server ended the body, or the connection broke.
+    Server,
+    /// The client closed its connection.
+    Client,
+}
+
+impl StreamEnd {
+    /// The word used in histories.
+    pub fn word(self) -> &'static str {
+        match self {
+            StreamEnd::Server => "server",
+            StreamEnd::Client => "client",
+        }
+    }
+}
+
+/// What a client says about its requests as they happen; called in order, must not call back.
+pub trait ClientObserver {
+    /// A request begins. The number returned names it in all further calls; unique in the run.
+    fn request_begin(&self, client: &Arc<str>, op: Op) -> u64;
+    /// The head of the answer came. `session` is its `mcp-session-id`.
+    fn request_head(&self, client: &Arc<str>, request: u64, status: u16, session: Option<&str>);
+    /// The request is over; once for each begin, for a held stream when it ends.
+    fn request_end(&self, client: &Arc<str>, request: u64, outcome: &RequestOutcome);
+    /// A GET stream is open; after its head.
+    fn stream_open(&self, client: &Arc<str>, request: u64);
+    /// An open GET stream ended; before its request's end.
+    fn stream_end(&self, client: &Arc<str>, request: u64, by: StreamEnd);
+}
+
+/// What a client saw beside answers; it acts on none of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Noticed {
+    /// Events of type `mcp-priming`, and events without data.
+    pub priming: u64,
+    /// Comment lines (keepalives).
+    pub comments: u64,
+    /// Messages that were not the answer waited for.
+    pub messages: u64,
+}

@@ -1,0 +1,58 @@
+//! Knobs of the host, with production's defaults; units are in the names.
+
+use crate::defect::DefectSet;
+
+/// Longest extension for paused work.
+pub const PAUSED_EXECUTION_LEASE_MS: u64 = 240_000;
+/// Longest single extension for running work.
+pub const RUNNING_EXECUTION_LEASE_MS: u64 = 240_000;
+/// Idle ceiling of a session with running work or open streams; not overridable.
+pub const MAX_RUNNING_SESSION_IDLE_MS: u64 = 2_100_000;
+/// Age at which a GET stream is rotated.
+pub const MAX_SSE_AGE_MS: u64 = 1_800_000;
+/// The framework's heartbeat while a keep-alive reference is held.
+pub const KEEP_ALIVE_INTERVAL_MS: u64 = 30_000;
+/// Time between condemning a session and destroying it.
+pub const DESTROY_ALARM_DELAY_MS: u64 = 1_000;
+/// Time between keepalive comments on an SSE stream.
+pub const SSE_KEEPALIVE_MS: u64 = 25_000;
+/// Largest backlog of a bridge's writer.
+pub const MAX_PENDING_SSE_BYTES: usize = 8_388_608;
+/// Largest POST body.
+pub const MAX_POST_BODY_BYTES: usize = 4_194_304;
+/// Events kept of one stream.
+pub const MAX_EVENTS_PER_STREAM: usize = 64;
+/// Bytes kept of one stream.
+pub const MAX_BYTES_PER_STREAM: usize = 2_097_152;
+/// Largest event that is stored.
+pub const MAX_STORABLE_EVENT_BYTES: usize = 122_880;
+/// Events of one replay or trim read.
+pub const REPLAY_LIMIT: usize = 1_000;
+/// Keys of one multi-delete.
+pub const DELETE_CHUNK: usize = 128;
+/// Rows of one list of request rows or undelivered markers.
+pub const LIST_LIMIT: usize = 1_000;
+
+/// What an operator sets, and which historical defects are switched on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostConfig {
+    /// Idle time after which a runtime is given back.
+    pub session_timeout_ms: u64,
+    /// Idle ceiling of a session with a paused execution.
+    pub max_paused_session_idle_ms: u64,
+    /// Runtimes an isolate tries not to exceed.
+    pub resident_runtime_soft_cap: u32,
+    /// Defects that are switched on; none in production.
+    pub defects: DefectSet,
+}
+
+impl Default for HostConfig {
+    fn default() -> Self {
+        HostConfig {
+            session_timeout_ms: 300_000,
+            max_paused_session_idle_ms: 540_000,
+            resident_runtime_soft_cap: 32,
+            defects: DefectSet::default(),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! One deployable: the edge worker with its HTTP server, the session class, the isolates it runs in.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::config::HostConfig;
+use crate::front::EdgeInlet;
+use crate::net::server;
+use crate::platform::{
+    Class, Cluster, ClusterConfig, Control, DurableObject, ObjectContext, ObjectKey, RuntimeBuild, Worker,
+};
+use crate::rt;
+use crate::session::{CLASS, NAME_PREFIX, SessionObject};
+
+/// Where the edge listens.
+pub const EDGE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 1, 0, 1)), 8787);
+
+/// The key of a session's object.
+pub fn session_key(session_id: &str) -> ObjectKey {
+    ObjectKey::named(CLASS, format!("{NAME_PREFIX}{session_id}"))
+}
+
+/// A running deployment.
+pub struct Deployment {
+    cluster: Cluster,
+    worker: Worker,
+}
+
+impl Deployment {
+    /// Deploys the host.
+    pub fn start(config: HostConfig, isolate_count: u32, build: RuntimeBuild) -> Deployment {
+        let session: Class = Arc::new(move |ctx: ObjectContext| -> Rc<dyn DurableObject> {
+            SessionObject::new(ctx, Rc::new(config.clone()))
+        });
+        let classes = BTreeMap::from([(CLASS, session)]);
+        let cluster = Cluster::start(ClusterConfig { isolate_count, build, classes });
+        let worker = Worker::start(&cluster, "edge", EDGE.ip());
+        let inlet = EdgeInlet::new(worker.handle());
+        worker.node().run(move || async move {
+            let Err(error) = server::serve(EDGE, inlet).await;
+            panic!("the edge cannot listen on {EDGE}: {error}");
+        });
+        Deployment { cluster, worker }
+    }
+
+    /// The harness's handle.
+    pub fn control(&self) -> Control {
+        Control::new(self.cluster.clone())
+    }
+
+    /// Ends the deployment: the edge, then every isolate.
+    pub async fn stop(self) {
+        self.worker.stop();
+        self.cluster.stop();
+        rt::sleep_ms(1).await;
+    }
+}

@@ -1,0 +1,71 @@
+//! Bearer to identity, by a call to the identity provider.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::exchange::Exchange;
+use crate::platform::JsError;
+use crate::session::upstream;
+
+crate::operations! {
+    AUTHENTICATE = "edge · auth.authenticate", Io, 0, assumed; "the identity provider"
+}
+
+/// Who a bearer is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Bearer {
+    pub account_id: Arc<str>,
+    pub organization_id: Arc<str>,
+}
+
+/// What authentication comes to. Only `Forbidden` condemns a session (I29).
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Authenticated(Bearer),
+    Unauthorized,
+    Forbidden,
+    Unavailable,
+}
+
+/// Asks the identity provider. A lost connection to it is an outcome; any other failure is the handler's own.
+pub(super) async fn authenticate(exchange: &Rc<Exchange>) -> Result<Outcome, JsError> {
+    match upstream::answer_after(&AUTHENTICATE, exchange.peer(), "latency.auth").await {
+        Ok(()) => Ok(read_bearer(exchange.header("authorization"))),
+        Err(error) if error.retryable => Ok(Outcome::Unavailable),
+        Err(error) => Err(error),
+    }
+}
+
+/// The provider's directory: a bearer is `<account>.<organization>`; accounts that begin with `revoked-` lost access.
+fn read_bearer(header: Option<&str>) -> Outcome {
+    let token = header.and_then(|header| header.strip_prefix("Bearer "));
+    let Some((account, organization)) = token.and_then(|token| token.split_once('.')) else {
+        return Outcome::Unauthorized;
+    };
+    if account.is_empty() || organization.is_empty() {
+        Outcome::Unauthorized
+    } else if account.starts_with("revoked-") {
+        Outcome::Forbidden
+    } else {
+        Outcome::Authenticated(Bearer { account_id: account.into(), organization_id: organization.into() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bearer_names_its_account_and_organization() {
+        let bearer = Bearer { account_id: "a1".into(), organization_id: "org1".into() };
+        assert_eq!(read_bearer(Some("Bearer a1.org1")), Outcome::Authenticated(bearer));
+        assert_eq!(read_bearer(Some("Bearer revoked-a1.org1")), Outcome::Forbidden);
+    }
+
+    #[test]
+    fn anything_else_is_unauthorized() {
+        for header in [None, Some(""), Some("a1.org1"), Some("Bearer a1"), Some("Bearer .org1"), Some("Bearer a1.")] {
+            assert_eq!(read_bearer(header), Outcome::Unauthorized, "{header:?}");
+        }
+    }
+}

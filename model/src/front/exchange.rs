@@ -1,0 +1,159 @@
+//! One HTTP exchange as the edge's code sees it: the request, its body when it has come, the answer, the client's leaving.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::js::{Ctx, EventLoop, Promise};
+use crate::net::server::{ExchangeId, RequestHead};
+use crate::net::{BodyError, Reply};
+use crate::platform::module_scope;
+
+/// Exchanges in progress in this worker.
+#[derive(Default)]
+struct Exchanges(RefCell<BTreeMap<ExchangeId, Rc<Exchange>>>);
+
+type Listener = Box<dyn Fn()>;
+
+/// One exchange.
+pub(super) struct Exchange {
+    id: ExchangeId,
+    /// The request.
+    pub head: RequestHead,
+    ctx: Ctx,
+    reply: RefCell<Option<Reply>>,
+    body: Promise<Result<Bytes, BodyError>>,
+    gone: Cell<bool>,
+    on_gone: RefCell<Option<Listener>>,
+    written: Cell<u64>,
+    drains: RefCell<BTreeMap<u64, Promise<Result<(), crate::platform::JsError>>>>,
+}
+
+/// Runs `f` with an exchange in its own context, if it is still there.
+pub(super) fn with_exchange(event_loop: &Rc<EventLoop>, id: ExchangeId, f: impl FnOnce(&Rc<Exchange>)) {
+    let host = event_loop.host();
+    let isolate = host.as_any().downcast_ref::<crate::platform::Isolate>();
+    let exchanges = isolate.map(crate::platform::Isolate::module_scope::<Exchanges>);
+    let exchange = exchanges.and_then(|exchanges| exchanges.0.borrow().get(&id).cloned());
+    if let Some(exchange) = exchange {
+        event_loop.with_ctx(exchange.ctx.clone(), || f(&exchange));
+    }
+}
+
+impl Exchange {
+    /// Begins an exchange in the running request's context.
+    pub fn begin(id: ExchangeId, head: RequestHead, reply: Reply) -> Rc<Self> {
+        let exchange = Rc::new(Exchange {
+            id,
+            head,
+            ctx: EventLoop::current().ctx(),
+            reply: RefCell::new(Some(reply)),
+            body: Promise::new(),
+            gone: Cell::new(false),
+            on_gone: RefCell::new(None),
+            written: Cell::new(0),
+            drains: RefCell::default(),
+        });
+        module_scope::<Exchanges>().0.borrow_mut().insert(id, Rc::clone(&exchange));
+        exchange
+    }
+
+    /// A header's value.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.head.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Label of the client.
+    pub fn peer(&self) -> &Arc<str> {
+        &self.head.peer
+    }
+
+    /// The whole body, once it has come.
+    pub fn body(&self) -> Promise<Result<Bytes, BodyError>> {
+        self.body.clone()
+    }
+
+    /// True once the client has left.
+    pub fn is_gone(&self) -> bool {
+        self.gone.get()
+    }
+
+    /// Called when the client leaves; at once if it has.
+    pub fn on_gone(&self, listener: impl Fn() + 'static) {
+        if self.gone.get() {
+            return listener();
+        }
+        *self.on_gone.borrow_mut() = Some(Box::new(listener));
+    }
+
+    /// The whole answer.
+    pub fn answer(&self, status: u16, headers: Vec<(String, String)>, body: String) {
+        if let Some(reply) = self.reply.borrow_mut().take() {
+            reply.full(status, headers, Bytes::from(body));
+        }
+        self.end();
+    }
+
+    /// Begins a streamed answer.
+    pub fn start(&self, status: u16, headers: Vec<(String, String)>) {
+        if let Some(reply) = self.reply.borrow().as_ref() {
+            reply.head(status, headers);
+        }
+    }
+
+    /// Writes a piece of a streamed answer; settles when the connection has taken it, and never if the client left.
+    pub fn write(&self, bytes: Bytes) -> Promise<Result<(), crate::platform::JsError>> {
+        let taken = Promise::new();
+        if let Some(reply) = self.reply.borrow().as_ref() {
+            self.written.set(self.written.get() + 1);
+            self.drains.borrow_mut().insert(self.written.get(), taken.clone());
+            reply.write(bytes);
+        }
+        taken
+    }
+
+    /// Ends a streamed answer.
+    pub fn close(&self) {
+        if let Some(reply) = self.reply.borrow_mut().take() {
+            reply.end();
+        }
+        self.end();
+    }
+
+    /// Drops the connection without an answer: what an error that nobody caught looks like before the head.
+    pub fn fail(&self) {
+        self.answer(500, Vec::new(), "Internal Server Error".to_owned());
+    }
+
+    fn end(&self) {
+        *self.on_gone.borrow_mut() = None;
+        module_scope::<Exchanges>().0.borrow_mut().remove(&self.id);
+    }
+
+    pub(super) fn body_came(&self, body: Result<Bytes, BodyError>) {
+        self.body.settle(body);
+    }
+
+    pub(super) fn drained(&self, written: u64) {
+        let rest = self.drains.borrow_mut().split_off(&(written + 1));
+        let done = std::mem::replace(&mut *self.drains.borrow_mut(), rest);
+        done.into_values().for_each(|taken| taken.settle(Ok(())));
+    }
+
+    pub(super) fn client_left(&self) {
+        if self.gone.replace(true) {
+            return;
+        }
+        let waiting = std::mem::take(&mut *self.drains.borrow_mut());
+        let error = crate::platform::JsError::type_error("The client disconnected");
+        waiting.into_values().for_each(|taken| taken.settle(Err(error.clone())));
+        let listener = self.on_gone.borrow_mut().take();
+        if let Some(listener) = listener {
+            listener();
+        }
+        self.end();
+    }
+}

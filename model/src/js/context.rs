@@ -1,0 +1,94 @@
+//! The owner of I/O: one context for each object's incarnation, one for each stateless request (platform fact 115).
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::platform::JsError;
+
+use super::event_loop::{Event, TaskId};
+
+/// Number of a critical section within its loop; 0 is "in no section".
+pub type SectionId = u64;
+
+/// What a context belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// One incarnation of a Durable Object.
+    Object,
+    /// One request of a stateless worker.
+    Request,
+}
+
+/// The context of an incarnation or a request: its gate, its tasks, whether it is gone.
+pub struct IoContext {
+    /// Number within its loop; a new incarnation has a new one.
+    pub number: u64,
+    /// What it belongs to.
+    pub owner: Owner,
+    /// Session id, client label or isolate name, for decisions and traces.
+    pub label: Arc<str>,
+    pub(super) dead: Cell<bool>,
+    pub(super) death: RefCell<Option<JsError>>,
+    /// Storage operations that were delayed or held: while there are any, the input gate stays shut.
+    pub(super) storage_waits: Cell<u32>,
+    /// The innermost running section.
+    pub(super) section: Cell<SectionId>,
+    /// Sections that wait to start, with the section they were called in.
+    pub(super) sections_waiting: RefCell<VecDeque<Event>>,
+    /// Events that came while the gate was shut.
+    pub(super) blocked: RefCell<VecDeque<Event>>,
+    pub(super) tasks: RefCell<Vec<TaskId>>,
+    /// A timer from before the section is due: on the older runtime build it blocks the timers behind it.
+    pub(super) timers_jammed: Cell<bool>,
+}
+
+impl IoContext {
+    pub(super) fn new(number: u64, owner: Owner, label: Arc<str>) -> Rc<Self> {
+        Rc::new(IoContext {
+            number,
+            owner,
+            label,
+            dead: Cell::new(false),
+            death: RefCell::new(None),
+            storage_waits: Cell::new(0),
+            section: Cell::new(0),
+            sections_waiting: RefCell::default(),
+            blocked: RefCell::default(),
+            tasks: RefCell::default(),
+            timers_jammed: Cell::new(false),
+        })
+    }
+
+    /// True once the incarnation was reset or the request is over: none of its code runs any more.
+    pub fn is_dead(&self) -> bool {
+        self.dead.get()
+    }
+
+    /// What callers get that were still waiting when it died.
+    pub fn death(&self) -> Option<JsError> {
+        self.death.borrow().clone()
+    }
+
+    /// Lets go of everything that waits here; its loop has ended.
+    pub(crate) fn empty(&self) {
+        drop((self.blocked.take(), self.sections_waiting.take()));
+    }
+
+    /// True while events from outside wait.
+    pub fn is_gated(&self) -> bool {
+        self.storage_waits.get() > 0 || self.section.get() != 0
+    }
+}
+
+/// Where a piece of code runs: in which context, in which section, for which entry point.
+#[derive(Clone)]
+pub struct Ctx {
+    /// The context.
+    pub context: Rc<IoContext>,
+    /// The section it was started in; 0 for none.
+    pub section: SectionId,
+    /// The entry point it runs for.
+    pub root: &'static str,
+}

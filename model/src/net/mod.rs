@@ -1,0 +1,22 @@
+//! HTTP/1.1 and server-sent events over the simulated network, or over real sockets.
+//!
+//! [`sim_io`] is the one adapter between hyper and a TCP stream, [`link`] the latency and, later, the faults in it.
+//! [`server`] hands requests to the edge worker, [`http_client`] sends them, [`sse`] reads event streams.
+
+pub mod http_client;
+pub mod labels;
+pub mod link;
+mod reply;
+mod request_body;
+pub mod server;
+pub mod sim_io;
+pub mod sse;
+pub mod timer;
+
+pub use reply::{CutShort, Reply};
+pub use request_body::{BodyError, REQUEST_BODY_MAX};
+
+#[cfg(test)]
+pub(crate) mod testkit;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,202 @@
+//! The one adapter between hyper and a TCP connection, simulated or real.
+//!
+//! [`SimIo`] is what hyper reads and writes; it never touches the socket. [`Drive`] is the future that owns
+//! both: it moves bytes between the [`Link`](super::link) and the socket at their due times and polls the
+//! protocol. The simulated stream sends a packet for every flush, an empty one too, and the packet would wake the
+//! peer, which flushes in turn, for ever; here the socket is flushed only after bytes were written.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use bytes::{Buf, Bytes};
+use hyper::rt::ReadBufCursor;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+use super::link::{Lane, Link};
+use super::timer::Alarm;
+use crate::rt;
+
+/// Bytes taken from a socket at a time.
+const READ_CHUNK: usize = 4096;
+
+/// What hyper reads and writes: one end of a connection whose latency the link owns.
+pub struct SimIo {
+    link: Rc<RefCell<Link>>,
+}
+
+/// The bottom half of a connection: the socket, and what is due on it.
+pub struct Pump {
+    socket: TcpStream,
+    link: Rc<RefCell<Link>>,
+    departing: Bytes,
+    dirty: bool,
+    alarm: Alarm,
+}
+
+/// Ends a connection from outside.
+#[derive(Clone)]
+pub struct Closer {
+    link: Rc<RefCell<Link>>,
+}
+
+impl Closer {
+    /// Drops the protocol at once; what was written still leaves, then the connection closes.
+    pub fn close(&self) {
+        self.link.borrow_mut().abandon();
+    }
+}
+
+/// Puts the adapter over a connected socket. The client's end passes the lane that draws its latency.
+pub fn adapt(socket: TcpStream, lane: Option<Lane>) -> (SimIo, Pump, Closer) {
+    let link = Rc::new(RefCell::new(Link::new(lane)));
+    let pump = Pump { socket, link: Rc::clone(&link), departing: Bytes::new(), dirty: false, alarm: Alarm::default() };
+    (SimIo { link: Rc::clone(&link) }, pump, Closer { link })
+}
+
+impl hyper::rt::Read for SimIo {
+    fn poll_read(self: Pin<&mut Self>, _cx: &mut Context<'_>, mut buf: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
+        // No waker is kept: `Drive` polls the protocol in the same task after every delivery.
+        match self.link.borrow_mut().read(buf.remaining()) {
+            Some(bytes) => {
+                buf.put_slice(&bytes);
+                Poll::Ready(Ok(()))
+            }
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl hyper::rt::Write for SimIo {
+    fn poll_write(self: Pin<&mut Self>, _cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        let mut link = self.link.borrow_mut();
+        if link.broken() {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
+        }
+        if !buf.is_empty() {
+            link.write(buf);
+        }
+        Poll::Ready(Ok(buf.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.link.borrow_mut().close();
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Pump {
+    /// Moves whatever can be moved now; true if the protocol has something new to see.
+    fn poll(&mut self, cx: &mut Context<'_>) -> bool {
+        self.poll_arrivals(cx);
+        if !self.link.borrow().broken() && self.poll_departures(cx).is_err() {
+            self.departing.clear();
+            self.link.borrow_mut().break_off();
+        }
+        self.link.borrow_mut().deliver(rt::now_ms())
+    }
+
+    fn poll_arrivals(&mut self, cx: &mut Context<'_>) {
+        while self.link.borrow().wants_arrivals() {
+            let mut chunk = [0; READ_CHUNK];
+            let mut buf = ReadBuf::new(&mut chunk);
+            let read = Pin::new(&mut self.socket).poll_read(cx, &mut buf);
+            let mut link = self.link.borrow_mut();
+            match read {
+                Poll::Pending => return,
+                Poll::Ready(Ok(())) if !buf.filled().is_empty() => link.arrive(buf.filled()),
+                Poll::Ready(Ok(()) | Err(_)) => link.arrive_end(),
+            }
+        }
+    }
+
+    fn poll_departures(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
+        let now_ms = rt::now_ms();
+        loop {
+            if self.departing.is_empty() {
+                match self.link.borrow_mut().take_departure(now_ms) {
+                    Some(bytes) => self.departing = bytes,
+                    None => break,
+                }
+            }
+            match Pin::new(&mut self.socket).poll_write(cx, &self.departing)? {
+                Poll::Ready(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Poll::Ready(written) => self.departing.advance(written),
+                Poll::Pending => return Ok(()),
+            }
+            self.dirty = true;
+        }
+        if self.dirty && Pin::new(&mut self.socket).poll_flush(cx)?.is_ready() {
+            self.dirty = false;
+        }
+        Ok(())
+    }
+
+    /// True when nothing is left to send and the end is due.
+    fn finished(&self) -> bool {
+        let link = self.link.borrow();
+        link.broken() || (self.departing.is_empty() && !self.dirty && link.departed(rt::now_ms()))
+    }
+
+    /// Sees to it that the task looks again when the next packet is due; true if that is now.
+    fn poll_alarm(&mut self, cx: &mut Context<'_>) -> bool {
+        let next = self.link.borrow().next_due_ms(rt::now_ms(), !self.departing.is_empty());
+        next.is_some_and(|due_ms| self.alarm.poll_until(due_ms, cx).is_ready())
+    }
+}
+
+/// Runs a protocol over its connection until the protocol is done and its last bytes have left.
+///
+/// Dropping it closes the socket at once, as the death of a machine does.
+pub struct Drive<P> {
+    protocol: Option<Pin<Box<P>>>,
+    pump: Pump,
+}
+
+impl<P: Future> Drive<P> {
+    /// `protocol` is hyper's connection over the [`SimIo`] that came with `pump`.
+    pub fn new(protocol: P, pump: Pump) -> Drive<P> {
+        Drive { protocol: Some(Box::pin(protocol)), pump }
+    }
+
+    fn poll_protocol(&mut self, cx: &mut Context<'_>) {
+        let abandoned = self.pump.link.borrow().abandoned();
+        if let Some(protocol) = &mut self.protocol
+            && (abandoned || protocol.as_mut().poll(cx).is_ready())
+        {
+            self.protocol = None;
+            self.pump.link.borrow_mut().close();
+        }
+    }
+}
+
+impl<P: Future> Future for Drive<P> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        this.pump.link.borrow_mut().driven_by(cx.waker());
+        this.pump.poll(cx);
+        this.poll_protocol(cx);
+        loop {
+            let touched = this.pump.link.borrow_mut().take_touched();
+            let news = this.pump.poll(cx);
+            if this.protocol.is_none() && this.pump.finished() {
+                return Poll::Ready(());
+            }
+            if news {
+                this.poll_protocol(cx);
+            } else if !touched && !this.pump.poll_alarm(cx) {
+                return Poll::Pending;
+            }
+        }
+    }
+}

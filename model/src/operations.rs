@@ -1,0 +1,101 @@
+//! The table of every suspension point that the code really has, in the order of the description.
+
+use std::fmt::Write as _;
+
+use crate::operation::Operation;
+use crate::{agents, front, platform, session, telemetry};
+
+/// A group of operations that belong to one part of the system.
+pub struct Group {
+    /// What the part is.
+    pub title: &'static str,
+    /// Its operations.
+    pub operations: Vec<&'static Operation>,
+}
+
+/// Every operation, by part.
+pub fn table() -> Vec<Group> {
+    let group = |title, tables: &[&[&'static Operation]]| Group { title, operations: tables.concat() };
+    vec![
+        Group { title: "Edge and bridge", operations: front::operations() },
+        group(
+            "Naming, start, framework body",
+            &[agents::party_server::TABLE, session::start::TABLE, agents::mcp_agent::TABLE],
+        ),
+        group("Init and session meta", &[session::init::TABLE, session::meta::TABLE, session::meta::DEFECT_TABLE]),
+        group("Teardown and disposal", &[session::teardown::TABLE, session::upstream::TABLE]),
+        group(
+            "Alarm, idle clock, framework scheduler",
+            &[session::alarm::TABLE, session::TABLE, session::clock::TABLE, agents::schedule::TABLE],
+        ),
+        group(
+            "Owner check, connect, transport, event store",
+            &[
+                session::ownership::TABLE,
+                session::connect::TABLE,
+                agents::transport::TABLE,
+                agents::transport::get::TABLE,
+                agents::transport::send::TABLE,
+                agents::event_store::TABLE,
+                agents::mcp_server::TABLE,
+            ],
+        ),
+        group("Destroy and engine", &[session::destroy::TABLE, session::engine::TABLE]),
+        group("Platform and telemetry", &[platform::TABLE, telemetry::TABLE]),
+    ]
+}
+
+/// Names of all operations.
+pub fn names() -> Vec<&'static str> {
+    table().iter().flat_map(|group| group.operations.iter().map(|operation| operation.name)).collect()
+}
+
+/// The table as Markdown, as it stands in `model/OPERATIONS.md`.
+pub fn markdown() -> String {
+    let mut text = String::from(
+        "# Operations\n\n\
+         Every suspension point of the modelled host, generated from the code by `sim operations`; a test fails when this file is stale.\n\n\
+         A plan names an operation as it stands here, with the root it runs for if that matters:\n\
+         `{\"operation\": \"teardown · server.close\", \"root\": \"dispose\", \"edge\": \"begin\", \"n\": 1, \"session\": \"s1\"}`.\n\n\
+         *storage*: effect at the call, completes within the turn, the object's input gate stays closed. *micro*: trips through the microtask\n\
+         queue, nothing else may come in. *io*: the gate is open. *section*: leaves the turn, only what was started inside comes in. *fiber*:\n\
+         through the effect library's dispatcher, leaves the turn. Hops are trips until the next step of the same function goes on; *assumed*\n\
+         where the description does not give them (one for a micro step, none for io).\n",
+    );
+    for group in table() {
+        let _ = write!(text, "\n## {}\n\n| operation | kind | hops | waits on |\n|---|---|---|---|\n", group.title);
+        for operation in group.operations {
+            let assumed = if operation.assumed { " assumed" } else { "" };
+            let (name, kind, hops) = (operation.name, operation.kind.word(), operation.hops);
+            let _ = writeln!(text, "| `{name}` | {kind} | {hops}{assumed} | {} |", operation.waits_on);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// Set to write the file instead of comparing.
+    const UPDATE: &str = "UPDATE_OPERATIONS";
+
+    #[test]
+    fn the_file_of_operations_is_what_the_code_has() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/OPERATIONS.md");
+        if std::env::var_os(UPDATE).is_some() {
+            std::fs::write(path, markdown()).expect("the file can be written");
+        }
+        let stored = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(stored == markdown(), "model/OPERATIONS.md is stale: run the test with {UPDATE}=1");
+    }
+
+    #[test]
+    fn no_two_operations_share_a_name() {
+        let names = names();
+        let distinct: BTreeSet<_> = names.iter().collect();
+        assert_eq!(distinct.len(), names.len());
+    }
+}

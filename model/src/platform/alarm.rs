@@ -1,0 +1,193 @@
+//! The single alarm of an object: due, late, delivered at least once, retried.
+
+use std::rc::Rc;
+
+use super::cluster::lock;
+use super::error::JsError;
+use super::isolate::Isolate;
+use super::object::{Instance, ObjectKey};
+use crate::js::{Ctx, EventLoop, IoContext, Letter, SectionId};
+use crate::rt;
+
+/// Tries after the first (platform fact 76).
+const RETRIES_MAX: u32 = 6;
+/// Delay before the first retry in milliseconds; doubles each time and is lengthened by up to a quarter.
+const RETRY_BASE_MS: u64 = 2_000;
+
+/// What `alarm()` is told (platform fact 72).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AlarmInfo {
+    /// The time it was set for, in epoch milliseconds; a retry keeps it.
+    pub scheduled_ms: u64,
+    /// 0 for the first delivery.
+    pub retry_count: u32,
+}
+
+impl AlarmInfo {
+    /// The first delivery of an alarm set for `scheduled_ms`.
+    pub fn first(scheduled_ms: u64) -> Self {
+        AlarmInfo { scheduled_ms, retry_count: 0 }
+    }
+}
+
+/// The wake-up of an alarm, on its way to the object's isolate.
+pub(super) struct AlarmLetter {
+    pub key: ObjectKey,
+    pub info: AlarmInfo,
+    pub due_ms: u64,
+    /// How late it comes; drawn when it falls due.
+    pub late_ms: Option<u64>,
+}
+
+impl Letter for AlarmLetter {
+    fn context(&self, event_loop: &EventLoop) -> Option<(Rc<IoContext>, SectionId)> {
+        Isolate::of(event_loop, |isolate| isolate.context_of(&self.key)).map(|context| (context, 0))
+    }
+
+    fn open(self: Box<Self>, event_loop: &Rc<EventLoop>) {
+        Isolate::of(event_loop, |isolate| isolate.open_alarm(event_loop, *self));
+    }
+
+    fn bounce(self: Box<Self>, event_loop: &Rc<EventLoop>) {
+        Isolate::of(event_loop, |isolate| isolate.cluster.post_alarm(&self.key, self.info, event_loop.now_ms()));
+    }
+}
+
+impl Isolate {
+    fn open_alarm(&self, event_loop: &Rc<EventLoop>, letter: AlarmLetter) {
+        let durable = self.cluster.durable(&letter.key);
+        let (stored, stale) = {
+            let mut durable = lock(&durable);
+            let stale = durable.letter_due != Some(letter.due_ms);
+            if !stale {
+                durable.letter_due = None;
+            }
+            (durable.alarm, stale)
+        };
+        let Some(stored) = stored.filter(|_| !stale) else { return };
+        if self.living_instance(&letter.key).is_some_and(|instance| instance.store.alarm_in_flight()) {
+            // The object has changed its alarm, but not durably yet: the commit sends the next wake-up.
+            return;
+        }
+        let retrying = letter.info.retry_count > 0 && stored == letter.info.scheduled_ms;
+        if !retrying && stored > letter.due_ms {
+            // Moved to a later time since: the wake-up goes on to that time.
+            return self.cluster.post_alarm(&letter.key, AlarmInfo::first(stored), stored);
+        }
+        let info = if retrying { letter.info } else { AlarmInfo::first(stored) };
+        let Some(late_ms) = letter.late_ms else {
+            let late_ms = rt::decide_delay(&letter.key.label(), "alarm.late");
+            if late_ms > 0 {
+                return self.post_late(&letter.key, info, letter.due_ms + late_ms, late_ms);
+            }
+            return self.deliver_alarm(event_loop, &letter.key, info, event_loop.now_ms() - letter.due_ms);
+        };
+        self.deliver_alarm(event_loop, &letter.key, info, late_ms);
+    }
+
+    fn post_late(&self, key: &ObjectKey, info: AlarmInfo, at_ms: u64, late_ms: u64) {
+        lock(&self.cluster.durable(key)).letter_due = Some(at_ms);
+        let (_, inbox) = self.cluster.route(key);
+        let lane = crate::js::Lane::Named(format!("alarm:{}", key.label()).into(), 0);
+        let letter = AlarmLetter { key: key.clone(), info, due_ms: at_ms, late_ms: Some(late_ms) };
+        inbox.post(at_ms, lane, Box::new(letter));
+    }
+
+    fn deliver_alarm(&self, event_loop: &Rc<EventLoop>, key: &ObjectKey, info: AlarmInfo, late_ms: u64) {
+        let instance = self.instance(event_loop, key, false);
+        if event_loop.is_shut(&instance.io, 0) {
+            // Its constructor has shut the gate (platform fact 37).
+            return self.post_late(key, info, event_loop.now_ms(), late_ms);
+        }
+        if instance.alarm_running.get().is_some() {
+            // At most one runs at a time (platform fact 40): the next starts when it has ended (fact 74).
+            return;
+        }
+        {
+            let mut durable = lock(&instance.store.durable);
+            durable.alarm = None;
+            durable.running = Some(info);
+            durable.touched = false;
+        }
+        instance.alarm_running.set(Some(info));
+        instance.store.show_alarm(None);
+        platform_event!(
+            "alarm.fired",
+            instance.io.label,
+            due_at_ms = info.scheduled_ms,
+            late_ms = late_ms,
+            retry = info.retry_count
+        );
+        let ctx = Ctx { context: Rc::clone(&instance.io), section: 0, root: "alarm" };
+        let object = instance.object();
+        let handler = event_loop.with_ctx(ctx.clone(), || object.alarm(info));
+        let Some(handler) = handler else { return };
+        event_loop.start_in(
+            ctx,
+            Box::pin(async move {
+                let ended = handler.await;
+                let running = Rc::clone(&instance);
+                let report = Box::new(move || Isolate::current(|isolate| isolate.alarm_ended(&running, info, ended)));
+                // Not before its writes are durable: what they lose in a reset is done again (platform fact 70).
+                Isolate::current(|isolate| isolate.send(&instance.io, report));
+            }),
+        );
+    }
+
+    fn alarm_ended(&self, instance: &Rc<Instance>, info: AlarmInfo, ended: Result<(), JsError>) {
+        instance.alarm_running.set(None);
+        let touched = {
+            let mut durable = lock(&instance.store.durable);
+            durable.running = None;
+            durable.touched
+        };
+        let outcome = if ended.is_ok() { "ok" } else { "failed" };
+        let error = ended.as_ref().err().map(ToString::to_string);
+        platform_event!("alarm.ended", instance.io.label, outcome = outcome, error = error.as_deref());
+        match ended {
+            Err(_) if !touched && instance.store.alarm_in_flight() => {
+                // Somebody changed it and is not durable yet: that stands, unless a reset undoes it.
+                lock(&instance.store.durable).alarm = Some(info.scheduled_ms);
+            }
+            Err(_) if !touched => self.retry_alarm(instance, info),
+            _ => self.arm_next(instance),
+        }
+    }
+
+    /// An abort inside `alarm()` counts as a failure (platform fact 84); an alarm whose wake-up was given up for a change
+    /// that is lost now is armed again.
+    pub(super) fn alarm_after_reset(&self, instance: &Instance) {
+        let (running, touched, armed) = {
+            let mut durable = lock(&instance.store.durable);
+            durable.running = None;
+            (instance.alarm_running.take(), durable.touched, durable.letter_due.is_some())
+        };
+        match running {
+            Some(info) if !touched => self.retry_alarm(instance, info),
+            _ if !armed => self.arm_next(instance),
+            _ => {}
+        }
+    }
+
+    /// An alarm that was set while this one ran, and is durable already, starts after it (platform fact 74).
+    fn arm_next(&self, instance: &Instance) {
+        let stored = lock(&instance.store.durable).alarm;
+        if let Some(at) = stored {
+            self.cluster.post_alarm(&instance.key, AlarmInfo::first(at), at);
+        }
+    }
+
+    /// A failed delivery is tried again unless the alarm was set or deleted since (platform facts 76, 80, 81).
+    fn retry_alarm(&self, instance: &Instance, info: AlarmInfo) {
+        if info.retry_count >= RETRIES_MAX {
+            return;
+        }
+        let base = RETRY_BASE_MS << info.retry_count;
+        let label = &instance.io.label;
+        let delay = base + rt::decide(label, "alarm.retry-jitter", base / 4 + 1);
+        let retry = AlarmInfo { retry_count: info.retry_count + 1, ..info };
+        lock(&instance.store.durable).alarm = Some(info.scheduled_ms);
+        instance.store.show_alarm(Some(info.scheduled_ms));
+        self.cluster.post_alarm(&instance.key, retry, EventLoop::current().now_ms() + delay);
+    }
+}

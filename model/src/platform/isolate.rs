@@ -1,0 +1,396 @@
+//! One isolate: a heap shared by the objects placed in it, with module-scope state of its own.
+
+use std::any::{Any, TypeId};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::rc::Rc;
+
+use super::alarm::AlarmInfo;
+use super::cluster::{Cluster, RuntimeBuild, lock};
+use super::error::JsError;
+use super::object::{DurableObject, Instance, ObjectContext, ObjectKey};
+use super::operate::{self, Hold, Outcome};
+use super::socket::ClientSockets;
+use super::storage::{Batch, Store};
+use super::stub::SlotTable;
+use crate::js::{Ctx, EventLoop, Host, IoContext, Owner, Promise};
+use crate::operation::Edge;
+use crate::rt;
+
+crate::operations! {
+    COMMIT = "platform · commit", Io, 0; "the turn's writes become durable"
+}
+
+/// Longest commit in milliseconds.
+const COMMIT_MAX_MS: u64 = 30_000;
+
+/// Number of an isolate; a new one is never an old one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct IsolateId(pub u32);
+
+impl fmt::Display for IsolateId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 0 { f.write_str("edge") } else { write!(f, "i{}", self.0) }
+    }
+}
+
+/// The inside of one isolate. The edge worker runs in one too, without objects.
+pub struct Isolate {
+    /// Its number; 0 is the edge worker.
+    pub id: IsolateId,
+    pub(super) cluster: Cluster,
+    pub(super) slots: SlotTable,
+    build: RuntimeBuild,
+    objects: RefCell<BTreeMap<ObjectKey, Rc<Instance>>>,
+    by_context: RefCell<BTreeMap<u64, Rc<Instance>>>,
+    client_sockets: Rc<ClientSockets>,
+    dirty: RefCell<Vec<ObjectKey>>,
+    holds: RefCell<BTreeMap<u64, Vec<Hold>>>,
+    module_scope: RefCell<BTreeMap<TypeId, Rc<dyn Any>>>,
+}
+
+/// Module-scope state of the isolate whose code runs: made at first use, shared by all its objects, gone with it.
+pub fn module_scope<T: Default + 'static>() -> Rc<T> {
+    Isolate::current(Isolate::module_scope)
+}
+
+impl Isolate {
+    /// The inside of an isolate.
+    pub fn new(id: IsolateId, cluster: Cluster, build: RuntimeBuild) -> Rc<Self> {
+        Rc::new(Isolate {
+            id,
+            cluster,
+            slots: SlotTable::default(),
+            build,
+            objects: RefCell::default(),
+            by_context: RefCell::default(),
+            client_sockets: Rc::default(),
+            dirty: RefCell::default(),
+            holds: RefCell::default(),
+            module_scope: RefCell::default(),
+        })
+    }
+
+    /// Runs `f` with the isolate whose code runs now.
+    pub fn current<T>(f: impl FnOnce(&Isolate) -> T) -> T {
+        Self::of(&EventLoop::current(), f)
+    }
+
+    /// Runs `f` with the isolate of a loop.
+    pub(super) fn of<T>(event_loop: &EventLoop, f: impl FnOnce(&Isolate) -> T) -> T {
+        let host = event_loop.host();
+        f(host.as_any().downcast_ref::<Isolate>().expect("every loop hosts an isolate"))
+    }
+
+    /// Module-scope state of this isolate: made at first use.
+    pub fn module_scope<T: Default + 'static>(&self) -> Rc<T> {
+        let there = self.module_scope.borrow().get(&TypeId::of::<T>()).cloned();
+        let value = there.unwrap_or_else(|| {
+            // Made outside of the borrow: its making may use module scope too.
+            let made: Rc<dyn Any> = Rc::new(T::default());
+            Rc::clone(self.module_scope.borrow_mut().entry(TypeId::of::<T>()).or_insert(made))
+        });
+        value.downcast::<T>().expect("module scope is keyed by type")
+    }
+
+    /// The cluster it belongs to.
+    pub fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    /// `getAlarm` costs two trips instead of three on the newer build (measured).
+    pub(super) fn get_alarm_is_short(&self) -> bool {
+        self.build == RuntimeBuild::November2026
+    }
+
+    pub(super) fn context_of(&self, key: &ObjectKey) -> Option<Rc<IoContext>> {
+        self.objects.borrow().get(key).map(|instance| Rc::clone(&instance.io))
+    }
+
+    /// The incarnation of an object; constructs it when there is none. `by_name`: the caller addressed it by name,
+    /// else (an alarm) only the newer build knows the name (platform facts 2, 7, 8).
+    pub(super) fn instance(&self, event_loop: &Rc<EventLoop>, key: &ObjectKey, by_name: bool) -> Rc<Instance> {
+        if let Some(instance) = self.objects.borrow().get(key) {
+            return Rc::clone(instance);
+        }
+        let knows_name = key.named && (by_name || self.build == RuntimeBuild::November2026);
+        let io = event_loop.new_context(Owner::Object, key.label());
+        let instance = Rc::new(Instance {
+            key: key.clone(),
+            knows_name,
+            io: Rc::clone(&io),
+            store: Store::load(self.cluster.durable(key)),
+            object: RefCell::new(None),
+            sockets: RefCell::default(),
+            calls: RefCell::default(),
+            outgoing: RefCell::default(),
+            alarm_running: std::cell::Cell::new(None),
+        });
+        self.objects.borrow_mut().insert(key.clone(), Rc::clone(&instance));
+        self.by_context.borrow_mut().insert(io.number, Rc::clone(&instance));
+        platform_event!("object.constructed", io.label, isolate = self.id.to_string(), named = knows_name);
+        let context = ObjectContext { instance: Rc::clone(&instance) };
+        let class = self.cluster.class(key.class);
+        let ctx = Ctx { context: io, section: 0, root: "constructor" };
+        let object = event_loop.with_ctx(ctx, || class(context));
+        *instance.object.borrow_mut() = Some(object);
+        instance
+    }
+
+    pub(super) fn living_instance(&self, key: &ObjectKey) -> Option<Rc<Instance>> {
+        self.objects.borrow().get(key).cloned()
+    }
+
+    pub(super) fn client_sockets(&self) -> Rc<ClientSockets> {
+        Rc::clone(&self.client_sockets)
+    }
+
+    pub(super) fn mark_dirty(&self, key: &ObjectKey) {
+        self.dirty.borrow_mut().push(key.clone());
+    }
+
+    pub(super) fn interrupt(&self, context: &Rc<IoContext>, what: &str) {
+        if let Some(object) = self.object_of(context) {
+            object.interrupt(what);
+        }
+    }
+
+    fn object_of(&self, context: &Rc<IoContext>) -> Option<Rc<dyn DurableObject>> {
+        self.by_context.borrow().get(&context.number).and_then(|instance| instance.object.borrow().clone())
+    }
+
+    /// Interrupts a root fiber of an object from outside; false when the object or the fiber is not there.
+    pub(super) fn interrupt_object(&self, event_loop: &EventLoop, key: &ObjectKey, what: &str) -> bool {
+        let Some(context) = self.context_of(key) else { return false };
+        let ctx = Ctx { context: Rc::clone(&context), section: 0, root: "control" };
+        let object = self.object_of(&context);
+        object.is_some_and(|object| event_loop.with_ctx(ctx, || object.interrupt(what)))
+    }
+
+    /// Resets an incarnation: nothing of it goes on, whoever waits for it gets `error`.
+    pub(super) fn reset(&self, event_loop: &EventLoop, context: &Rc<IoContext>, error: JsError) {
+        if !context.is_dead() {
+            platform_event!("object.reset", context.label, kind = &*error.message);
+            event_loop.kill(context, error);
+        }
+    }
+
+    /// Resets the incarnation of `key` from outside; false when there is none.
+    pub(super) fn reset_object(&self, event_loop: &EventLoop, key: &ObjectKey, error: JsError) -> bool {
+        let Some(context) = self.context_of(key) else { return false };
+        self.reset(event_loop, &context, error);
+        true
+    }
+
+    pub(super) fn hold(&self, number: u64, hold: Hold) {
+        self.holds.borrow_mut().entry(number).or_default().push(hold);
+    }
+
+    /// Lets what is held under this number go on, in the order in which it came; false when nothing is.
+    pub(super) fn release(&self, event_loop: &EventLoop, number: u64) -> bool {
+        let held = self.holds.borrow_mut().remove(&number);
+        let Some(held) = held else { return false };
+        held.into_iter().for_each(|hold| hold.end_at(event_loop, event_loop.now_ms()));
+        true
+    }
+
+    /// Sends `message` when everything written before it is durable (output gate, platform fact 46).
+    pub(super) fn send(&self, context: &Rc<IoContext>, message: Box<dyn FnOnce()>) {
+        let instance = self.by_context.borrow().get(&context.number).cloned();
+        match instance {
+            _ if context.is_dead() => {}
+            Some(instance) if instance.store.waits_for() > instance.store.committed.get() => {
+                let needs = instance.store.waits_for();
+                instance.outgoing.borrow_mut().push_back((needs, message));
+            }
+            _ => message(),
+        }
+    }
+
+    fn commit_turn(&self, event_loop: &Rc<EventLoop>) {
+        let dirty = std::mem::take(&mut *self.dirty.borrow_mut());
+        for key in dirty {
+            let instance = self.objects.borrow().get(&key).cloned();
+            if let Some(instance) = instance.filter(|i| i.store.dirty.get() && !i.store.in_transaction()) {
+                begin_commit(event_loop, &instance);
+            }
+        }
+    }
+}
+
+/// The turn is over: its writes are in flight. They are durable by the next turn in a calm world (platform fact 43),
+/// after a drawn time in others, and a fault may stop them here.
+fn begin_commit(event_loop: &Rc<EventLoop>, instance: &Rc<Instance>) {
+    let store = &instance.store;
+    store.dirty.set(false);
+    store.begun.set(store.begun.get() + 1);
+    let number = store.begun.get();
+    let batch = Batch { number, ..std::mem::take(&mut *store.open.borrow_mut()) };
+    store.in_flight.borrow_mut().push_back(batch);
+    let ctx = Ctx { context: Rc::clone(&instance.io), section: 0, root: "platform" };
+    let begin = event_loop.with_ctx(ctx.clone(), || operate::edge_past_gate(&COMMIT, Edge::Begin));
+    let committing = Rc::clone(instance);
+    if matches!(begin, Outcome::Wait(_)) {
+        limit_commit(event_loop, instance, number);
+    }
+    match begin {
+        Outcome::Gone => {}
+        Outcome::Go => {
+            let ms = rt::decide_delay(&instance.io.label, "commit");
+            if ms == 0 {
+                return finish_commit(instance, number);
+            }
+            if ms >= COMMIT_MAX_MS {
+                limit_commit(event_loop, instance, number);
+            }
+            let at = event_loop.now_ms() + ms;
+            event_loop.run_past_gate(at, ctx, Box::new(move || finish_commit(&committing, number)));
+        }
+        Outcome::Fail(error) => Isolate::of(event_loop, |isolate| isolate.reset(event_loop, &instance.io, error)),
+        Outcome::Wait(wait) => event_loop.start_in(
+            ctx,
+            Box::pin(async move {
+                wait.wait_hops(0).await;
+                finish_commit(&committing, number);
+            }),
+        ),
+    }
+}
+
+/// A commit that takes over 30 s resets the object (platform fact 49).
+fn limit_commit(event_loop: &EventLoop, instance: &Rc<Instance>, number: u64) {
+    let ctx = Ctx { context: Rc::clone(&instance.io), section: 0, root: "platform" };
+    let instance = Rc::clone(instance);
+    let watch = Box::new(move || {
+        if instance.store.committed.get() < number {
+            let event_loop = EventLoop::current();
+            Isolate::of(&event_loop, |isolate| isolate.reset(&event_loop, &instance.io, JsError::storage_timeout()));
+        }
+    });
+    event_loop.run_past_gate(event_loop.now_ms() + COMMIT_MAX_MS, ctx, watch);
+}
+
+/// One batch is done; what is durable now is every batch up to the oldest that is not, in order.
+fn finish_commit(instance: &Rc<Instance>, number: u64) {
+    if instance.io.is_dead() {
+        return;
+    }
+    instance.store.in_flight.borrow_mut().iter_mut().filter(|b| b.number == number).for_each(|b| b.done = true);
+    while instance.store.in_flight.borrow().front().is_some_and(|batch| batch.done) {
+        let Some(batch) = instance.store.in_flight.borrow_mut().pop_front() else { return };
+        let number = batch.number;
+        apply(instance, batch);
+        instance.store.committed.set(number);
+    }
+    let number = instance.store.committed.get();
+    let due: Vec<Promise<()>> = {
+        let mut syncs = instance.store.syncs.borrow_mut();
+        let (done, rest) = syncs.drain(..).partition(|(needed, _)| *needed <= number);
+        *syncs = rest;
+        let done: Vec<(u64, Promise<()>)> = done;
+        done.into_iter().map(|(_, promise)| promise).collect()
+    };
+    due.iter().for_each(|promise| promise.settle(()));
+    loop {
+        let mut outgoing = instance.outgoing.borrow_mut();
+        if outgoing.front().is_none_or(|(needs, _)| *needs > number) {
+            return;
+        }
+        let message = outgoing.pop_front().map(|(_, message)| message);
+        drop(outgoing);
+        message.into_iter().for_each(|message| message());
+    }
+}
+
+fn apply(instance: &Rc<Instance>, batch: Batch) {
+    let label = &instance.io.label;
+    let mut durable = lock(&instance.store.durable);
+    for (key, value) in batch.changes {
+        match value {
+            Some(value) => {
+                platform_event!("storage.put", label, key = &*key);
+                durable.values.insert(key, value);
+            }
+            None => {
+                platform_event!("storage.deleted", label, key = &*key);
+                durable.values.remove(&key);
+            }
+        }
+    }
+    let Some(change) = batch.alarm else { return };
+    let before = std::mem::replace(&mut durable.alarm, change.to);
+    durable.touched = true;
+    match change.to {
+        Some(due) => {
+            platform_event!("alarm.set", label, due_at_ms = due, by = change.by, root = change.root);
+        }
+        None if before.is_some() => platform_event!("alarm.deleted", label, by = change.by, root = change.root),
+        None => {}
+    }
+    let sooner = change.to.filter(|due| durable.letter_due.is_none_or(|on_its_way| *due < on_its_way));
+    let running = durable.running.is_some();
+    drop(durable);
+    if let Some(due) = sooner.filter(|_| !running) {
+        Isolate::current(|isolate| isolate.cluster.post_alarm(&instance.key, AlarmInfo::first(due), due));
+    }
+}
+
+impl Host for Isolate {
+    fn turn_over(&self, event_loop: &Rc<EventLoop>) {
+        if !self.dirty.borrow().is_empty() {
+            self.commit_turn(event_loop);
+        }
+    }
+
+    fn buried(&self, event_loop: &Rc<EventLoop>, context: &Rc<IoContext>) {
+        self.slots.forget(context);
+        let Some(instance) = self.by_context.borrow_mut().remove(&context.number) else { return };
+        self.objects.borrow_mut().remove(&instance.key);
+        let error = context.death().unwrap_or_else(JsError::connection_lost);
+        platform_event!("object.gone", context.label, reason = &*error.message);
+        {
+            let mut durable = lock(&instance.store.durable);
+            durable.resets = (durable.resets.0 + 1, Some(error.clone()));
+        }
+        instance.object.borrow_mut().take();
+        instance.outgoing.borrow_mut().clear();
+        let calls = std::mem::take(&mut *instance.calls.borrow_mut());
+        for (_, caller) in calls {
+            caller.reset(event_loop, &error);
+        }
+        let sockets = std::mem::take(&mut *instance.sockets.borrow_mut());
+        for (_, socket) in sockets {
+            socket.drop_by_platform(event_loop);
+        }
+        self.alarm_after_reset(&instance);
+    }
+
+    fn ended(&self) {
+        let instances = self.by_context.take();
+        let scope = (self.objects.take(), self.holds.take(), self.module_scope.take());
+        for instance in instances.values() {
+            instance.let_go();
+        }
+        self.slots.clear();
+        self.client_sockets.clear();
+        drop((scope, instances));
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Instance {
+    /// Its isolate has ended: the object and what it was given no longer hold on to each other.
+    fn let_go(&self) {
+        let object = (self.object.take(), self.outgoing.take(), self.calls.take(), self.sockets.take());
+        drop((object, self.store.syncs.take()));
+        self.io.empty();
+    }
+
+    pub(super) fn object(&self) -> Rc<dyn DurableObject> {
+        self.object.borrow().clone().expect("an incarnation has its object once it is constructed")
+    }
+}

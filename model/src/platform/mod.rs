@@ -1,0 +1,37 @@
+//! The platform as a Durable Object sees it: isolates, objects, gates, storage, alarms, contexts, calls, sockets.
+//!
+//! Knows nothing of sessions. Modelled from observed facts about the real runtime; a number in a comment
+//! ("platform fact 43") is the fact's number in the project's list of them.
+
+mod alarm;
+mod cluster;
+mod control;
+mod error;
+mod isolate;
+mod object;
+pub(crate) mod operate;
+mod socket;
+mod storage;
+mod stub;
+mod transaction;
+mod worker;
+
+pub use alarm::AlarmInfo;
+pub use cluster::{Class, Cluster, ClusterConfig, RuntimeBuild};
+pub use control::Control;
+pub use error::JsError;
+pub use isolate::{Isolate, IsolateId, TABLE, module_scope};
+pub use object::{DurableObject, LocalFuture, ObjectContext, ObjectKey};
+pub use operate::{io, join, micro, section, sleep};
+pub use socket::{ClientSocket, Socket, SocketEvent};
+pub use storage::{ListAnswer, ListRange, Storage, StorageCall};
+pub use stub::{FetchRequest, FetchResponse, Stub};
+pub use transaction::Transaction;
+pub use worker::{Worker, WorkerHandle};
+
+#[cfg(test)]
+mod facts;
+#[cfg(test)]
+mod loop_programs;
+#[cfg(test)]
+mod test_world;

@@ -1,0 +1,432 @@
+//! `ctx.storage`: effects at the call, one transaction a turn, and what is durable when.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, VecDeque};
+use std::future::IntoFuture;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+
+use super::cluster::{Durable, lock};
+use super::error::JsError;
+use super::isolate::Isolate;
+use super::object::Instance;
+use super::operate::{self, Outcome};
+use super::transaction::Savepoint;
+use crate::js::{EventLoop, Promise, Wait};
+use crate::operation::{Edge, Operation};
+
+/// Writes of one turn: they commit together or not at all, alarm changes included (platform fact 41).
+#[derive(Clone, Default)]
+pub(super) struct Batch {
+    pub number: u64,
+    pub done: bool,
+    pub changes: BTreeMap<Arc<str>, Option<Arc<Value>>>,
+    pub alarm: Option<AlarmChange>,
+}
+
+/// The last change of the alarm slot in a turn, and who made it.
+#[derive(Clone)]
+pub(super) struct AlarmChange {
+    pub to: Option<u64>,
+    pub by: &'static str,
+    pub root: &'static str,
+}
+
+/// The storage of one incarnation: what its code reads, and what of it is not durable yet.
+pub(super) struct Store {
+    pub durable: Arc<Mutex<Durable>>,
+    pub values: RefCell<BTreeMap<Arc<str>, Arc<Value>>>,
+    alarm: Cell<Option<u64>>,
+    /// What to go back to, for each transaction that runs, the outermost first.
+    pub savepoints: RefCell<Vec<Savepoint>>,
+    pub open: RefCell<Batch>,
+    pub in_flight: RefCell<VecDeque<Batch>>,
+    pub dirty: Cell<bool>,
+    /// Number of the last batch that was begun and of the last that is durable.
+    pub begun: Cell<u64>,
+    pub committed: Cell<u64>,
+    pub syncs: RefCell<Vec<(u64, Promise<()>)>>,
+}
+
+impl Store {
+    pub fn load(durable: Arc<Mutex<Durable>>) -> Self {
+        let (values, alarm) = {
+            let durable = lock(&durable);
+            (durable.values.clone(), durable.alarm)
+        };
+        Store {
+            durable,
+            values: RefCell::new(values),
+            alarm: Cell::new(alarm),
+            savepoints: RefCell::default(),
+            open: RefCell::default(),
+            in_flight: RefCell::default(),
+            dirty: Cell::new(false),
+            begun: Cell::new(0),
+            committed: Cell::new(0),
+            syncs: RefCell::default(),
+        }
+    }
+
+    /// The slot is empty while its alarm runs (platform fact 73); a retry shows the past time again (fact 77).
+    pub fn show_alarm(&self, at: Option<u64>) {
+        self.alarm.set(at);
+    }
+
+    pub fn shown_alarm(&self) -> Option<u64> {
+        self.alarm.get()
+    }
+
+    /// True while a change of the alarm is not durable yet.
+    pub fn alarm_in_flight(&self) -> bool {
+        self.open.borrow().alarm.is_some() || self.in_flight.borrow().iter().any(|batch| batch.alarm.is_some())
+    }
+
+    /// What must not leave before batch `n` is durable has this number. Writes of a transaction that still runs hold
+    /// nothing back.
+    pub fn waits_for(&self) -> u64 {
+        if self.dirty.get() && !self.in_transaction() { self.begun.get() + 1 } else { self.begun.get() }
+    }
+}
+
+/// The storage of an object. Use it from the object's own code only (platform facts 116, 119).
+#[derive(Clone)]
+pub struct Storage {
+    instance: Rc<Instance>,
+}
+
+/// A storage call in progress: its effect has happened, `.await` waits for its answer.
+pub struct StorageCall<T: Clone + 'static> {
+    promise: Promise<Result<T, JsError>>,
+    hops: u32,
+}
+
+/// The last date that JavaScript knows, in epoch milliseconds.
+const DATE_MAX_MS: f64 = 8.64e15;
+
+/// A storage call settles two trips after the call; its awaiter goes on at the third (loop rule, measured).
+const SETTLES_AFTER: u32 = 2;
+
+impl<T: Clone + 'static> StorageCall<T> {
+    pub(super) fn rejected(error: JsError) -> Self {
+        StorageCall { promise: Promise::settled(Err(error)), hops: 1 }
+    }
+
+    /// The promise behind it, to be awaited later or together with others.
+    pub fn promise(&self) -> Promise<Result<T, JsError>> {
+        self.promise.clone()
+    }
+}
+
+impl<T: Clone + 'static> IntoFuture for StorageCall<T> {
+    type Output = Result<T, JsError>;
+    type IntoFuture = Wait<Result<T, JsError>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        self.promise.wait_hops(self.hops)
+    }
+}
+
+impl Storage {
+    pub(super) fn new(instance: Rc<Instance>) -> Self {
+        Storage { instance }
+    }
+
+    /// `get(key)`.
+    pub fn get(&self, operation: &'static Operation, key: impl Into<Arc<str>>) -> StorageCall<Option<Arc<Value>>> {
+        let key = key.into();
+        self.call(operation, move |instance| Ok(instance.store.values.borrow().get(&key).cloned()))
+    }
+
+    /// `put(key, value)`.
+    pub fn put(&self, operation: &'static Operation, key: impl Into<Arc<str>>, value: Value) -> StorageCall<()> {
+        let key = key.into();
+        self.call(operation, move |instance| {
+            let value = Arc::new(value);
+            instance.store.values.borrow_mut().insert(Arc::clone(&key), Arc::clone(&value));
+            instance.write(|batch| drop(batch.changes.insert(key, Some(value))));
+            Ok(())
+        })
+    }
+
+    /// `delete(key)`: whether it existed (platform fact 51).
+    pub fn delete(&self, operation: &'static Operation, key: impl Into<Arc<str>>) -> StorageCall<bool> {
+        let key = key.into();
+        self.call(operation, move |instance| Ok(instance.remove(&key)))
+    }
+
+    /// `delete([keys])`: how many existed.
+    pub fn delete_many(&self, operation: &'static Operation, keys: Vec<Arc<str>>) -> StorageCall<usize> {
+        self.call(operation, move |instance| Ok(keys.iter().filter(|key| instance.remove(key)).count()))
+    }
+
+    /// `list(options)`: ordered by UTF-8 bytes (platform fact 56).
+    pub fn list(&self, operation: &'static Operation, range: ListRange) -> StorageCall<Rc<ListAnswer>> {
+        self.call(operation, move |instance| Ok(Rc::new(range.take(&instance.store.values.borrow()))))
+    }
+
+    /// `deleteAll()`: acts at once, outside the open transaction (platform fact 44); the alarm stays (fact 62).
+    pub fn delete_all(&self, operation: &'static Operation) -> StorageCall<()> {
+        self.call(operation, |instance| {
+            let store = &instance.store;
+            if store.in_transaction() {
+                return Err(JsError::new("Cannot call deleteAll() within a transaction"));
+            }
+            store.values.borrow_mut().clear();
+            store.open.borrow_mut().changes.clear();
+            store.in_flight.borrow_mut().iter_mut().for_each(|batch| batch.changes.clear());
+            lock(&store.durable).values.clear();
+            platform_event!("storage.wiped", instance.io.label);
+            Ok(())
+        })
+    }
+
+    /// `getAlarm()`: whole epoch milliseconds (platform fact 65). One trip less on the newer runtime build.
+    pub fn get_alarm(&self, operation: &'static Operation) -> StorageCall<Option<u64>> {
+        let fewer = Isolate::current(Isolate::get_alarm_is_short);
+        let mut call =
+            self.call_after(operation, SETTLES_AFTER - u32::from(fewer), |instance| Ok(instance.store.alarm.get()));
+        call.hops = operation.hops - SETTLES_AFTER;
+        call
+    }
+
+    /// `setAlarm(at)` with any number of epoch milliseconds: fractions are cut, what is no date is refused (platform facts
+    /// 65, 66).
+    pub fn set_alarm_at(&self, operation: &'static Operation, at_ms: f64) -> StorageCall<()> {
+        if at_ms.abs() <= DATE_MAX_MS {
+            #[expect(clippy::cast_possible_truncation, reason = "a date in milliseconds is far below 2^53")]
+            return self.set_alarm(operation, at_ms as i64);
+        }
+        self.call(operation, |_| {
+            Err(JsError::type_error("The value cannot be converted because it is not a valid Date."))
+        })
+    }
+
+    /// `setAlarm(at)` with `at` in epoch milliseconds; a past time becomes now (platform facts 65-67).
+    pub fn set_alarm(&self, operation: &'static Operation, at_ms: i64) -> StorageCall<()> {
+        self.call(operation, move |instance| {
+            if at_ms <= 0 {
+                return Err(JsError::type_error("setAlarm() cannot be called with an alarm time <= 0"));
+            }
+            if !instance.object.borrow().as_ref().is_none_or(|object| object.has_alarm()) {
+                return Err(JsError::type_error(
+                    "Your Durable Object class must have an alarm() handler in order to call setAlarm()",
+                ));
+            }
+            let at = at_ms.unsigned_abs().max(EventLoop::current().now_ms());
+            instance.change_alarm(Some(at), operation.name);
+            Ok(())
+        })
+    }
+
+    /// `deleteAlarm()`; idempotent.
+    pub fn delete_alarm(&self, operation: &'static Operation) -> StorageCall<()> {
+        self.call(operation, |instance| {
+            instance.change_alarm(None, operation.name);
+            Ok(())
+        })
+    }
+
+    /// `sync()`: leaves the turn and settles when everything written so far is durable (platform fact 43).
+    pub fn sync(&self, operation: &'static Operation) -> StorageCall<()> {
+        let promise = Promise::new();
+        let call = StorageCall { promise: promise.clone(), hops: operation.hops.max(1) };
+        if let Err(error) = self.check_owner() {
+            promise.settle_after(SETTLES_AFTER, Err(error));
+            return call;
+        }
+        let instance = Rc::clone(&self.instance);
+        match operate::edge_past_gate(operation, Edge::Begin) {
+            Outcome::Go => flush(operation, instance, promise),
+            Outcome::Fail(error) => promise.settle_after(SETTLES_AFTER, Err(error)),
+            Outcome::Gone => {}
+            Outcome::Wait(wait) => hold_gate(&instance, wait, move |instance| flush(operation, instance, promise)),
+        }
+        call
+    }
+
+    pub(super) fn check_owner(&self) -> Result<(), JsError> {
+        operate::owned_by(&self.instance.io, "ActorCacheInterface")
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        &self.instance.store
+    }
+
+    /// Ends the transaction at `depth`; the outermost one's writes commit after this turn.
+    pub(super) fn end_transaction(&self, depth: usize) {
+        let store = self.store();
+        store.savepoints.borrow_mut().truncate(depth);
+        if store.dirty.get() && !store.in_transaction() {
+            Isolate::current(|isolate| isolate.mark_dirty(&self.instance.key));
+        }
+    }
+
+    fn call<T: Clone + 'static>(
+        &self,
+        operation: &'static Operation,
+        effect: impl FnOnce(&Instance) -> Result<T, JsError> + 'static,
+    ) -> StorageCall<T> {
+        self.call_after(operation, SETTLES_AFTER, effect)
+    }
+
+    fn call_after<T: Clone + 'static>(
+        &self,
+        operation: &'static Operation,
+        settles_after: u32,
+        effect: impl FnOnce(&Instance) -> Result<T, JsError> + 'static,
+    ) -> StorageCall<T> {
+        let promise = Promise::new();
+        let call = StorageCall { promise: promise.clone(), hops: operation.hops.saturating_sub(SETTLES_AFTER).max(1) };
+        if let Err(error) = self.check_owner() {
+            promise.settle_after(settles_after, Err(error));
+            return call;
+        }
+        let instance = Rc::clone(&self.instance);
+        match operate::edge_past_gate(operation, Edge::Begin) {
+            Outcome::Go => answer(operation, instance, promise, settles_after, effect),
+            Outcome::Fail(error) => promise.settle_after(settles_after, Err(error)),
+            Outcome::Gone => {}
+            Outcome::Wait(wait) => {
+                hold_gate(&instance, wait, move |instance| {
+                    answer(operation, instance, promise, settles_after, effect);
+                });
+            }
+        }
+        call
+    }
+}
+
+/// Performs the effect now and settles the promise when its trips are over and the end of the operation has passed.
+fn answer<T: Clone + 'static>(
+    operation: &'static Operation,
+    instance: Rc<Instance>,
+    promise: Promise<Result<T, JsError>>,
+    settles_after: u32,
+    effect: impl FnOnce(&Instance) -> Result<T, JsError>,
+) {
+    let value = effect(&instance);
+    let finish = Box::new(move || finish(operation, &instance, promise, value));
+    EventLoop::current().queue_job(finish, settles_after - 1);
+}
+
+/// The end of an operation has come: its answer goes to the waiting code.
+fn finish<T: Clone + 'static>(
+    operation: &'static Operation,
+    instance: &Rc<Instance>,
+    promise: Promise<Result<T, JsError>>,
+    value: Result<T, JsError>,
+) {
+    match operate::edge_past_gate(operation, Edge::End) {
+        Outcome::Go => promise.settle(value),
+        Outcome::Fail(error) => promise.settle(Err(error)),
+        Outcome::Gone => {}
+        Outcome::Wait(wait) => hold_gate(instance, wait, move |_| promise.settle(value)),
+    }
+}
+
+/// Leaves the turn, before any other event (50 syncs in a row let nothing in, platform fact 28), and settles the promise
+/// when everything that was written before is durable.
+fn flush(operation: &'static Operation, instance: Rc<Instance>, promise: Promise<Result<(), JsError>>) {
+    let event_loop = EventLoop::current();
+    let wait = Box::new(move || {
+        let needed = instance.store.begun.get();
+        if instance.store.committed.get() >= needed {
+            return finish(operation, &instance, promise, Ok(()));
+        }
+        let durable = Promise::new();
+        instance.store.syncs.borrow_mut().push((needed, durable.clone()));
+        drop(crate::js::call(async move {
+            durable.wait_hops(0).await;
+            // It comes back through the gate.
+            let event_loop = EventLoop::current();
+            let done = Box::new(move || finish(operation, &instance, promise, Ok(())));
+            event_loop.run_later(event_loop.now_ms(), event_loop.ctx(), done);
+        }));
+    });
+    event_loop.run_next(event_loop.ctx(), wait);
+}
+
+/// A delayed or held storage operation keeps the input gate shut and ends the turn.
+fn hold_gate(instance: &Rc<Instance>, wait: Promise<()>, then: impl FnOnce(Rc<Instance>) + 'static) {
+    let event_loop = EventLoop::current();
+    let instance = Rc::clone(instance);
+    event_loop.storage_wait_begins(&instance.io);
+    event_loop.start(Box::pin(async move {
+        wait.wait_hops(0).await;
+        EventLoop::current().storage_wait_ends(&instance.io);
+        then(instance);
+    }));
+}
+
+impl Instance {
+    fn write(self: &Instance, change: impl FnOnce(&mut Batch)) {
+        change(&mut self.store.open.borrow_mut());
+        if !self.store.dirty.replace(true) {
+            Isolate::current(|isolate| isolate.mark_dirty(&self.key));
+        }
+    }
+
+    fn remove(&self, key: &Arc<str>) -> bool {
+        let existed = self.store.values.borrow_mut().remove(key).is_some();
+        if existed {
+            self.write(|batch| drop(batch.changes.insert(Arc::clone(key), None)));
+        }
+        existed
+    }
+
+    fn change_alarm(&self, to: Option<u64>, by: &'static str) {
+        self.store.alarm.set(to);
+        let root = EventLoop::current().root();
+        self.write(|batch| batch.alarm = Some(AlarmChange { to, by, root }));
+    }
+}
+
+/// Options of `list`.
+#[derive(Clone, Debug, Default)]
+pub struct ListRange {
+    /// Keys that begin so.
+    pub prefix: Arc<str>,
+    /// Keys strictly after this one.
+    pub start_after: Option<Arc<str>>,
+    /// From the top instead of the bottom.
+    pub reverse: bool,
+    /// At most so many.
+    pub limit: Option<usize>,
+}
+
+/// Keys and values of a `list`, in order.
+pub type ListAnswer = Vec<(Arc<str>, Arc<Value>)>;
+
+impl ListRange {
+    /// All keys with a prefix.
+    pub fn prefix(prefix: impl Into<Arc<str>>) -> Self {
+        ListRange { prefix: prefix.into(), ..ListRange::default() }
+    }
+
+    /// The same, at most `limit`.
+    pub fn limit(self, limit: usize) -> Self {
+        ListRange { limit: Some(limit), ..self }
+    }
+
+    fn take(&self, values: &BTreeMap<Arc<str>, Arc<Value>>) -> ListAnswer {
+        use std::ops::Bound::{Excluded, Included, Unbounded};
+        let from = match &self.start_after {
+            Some(after) if **after >= *self.prefix => Excluded(Arc::clone(after)),
+            _ => Included(Arc::clone(&self.prefix)),
+        };
+        let range = values.range((from, Unbounded)).take_while(|(key, _)| key.starts_with(&*self.prefix));
+        let limit = self.limit.unwrap_or(usize::MAX);
+        let copy = |(key, value): (&Arc<str>, &Arc<Value>)| (Arc::clone(key), Arc::clone(value));
+        if self.reverse {
+            let mut all: ListAnswer = range.map(copy).collect();
+            all.reverse();
+            all.truncate(limit);
+            all
+        } else {
+            range.take(limit).map(copy).collect()
+        }
+    }
+}

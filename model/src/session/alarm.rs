@@ -1,0 +1,144 @@
+//! `alarm()`: one slot for the idle deadline, the leases, the framework's needs and the destroy marker.
+
+use std::rc::Rc;
+
+use super::alarm_policy::{AlarmDecision, AlarmFacts, decide};
+use super::teardown::{Disposal, close_runtime, dispose_idle_runtime};
+use super::{SessionObject, clock, destroy, signed};
+use crate::agents::{DESTROY_PENDING_KEY, STREAM_REQUESTS_PREFIX, mcp_agent};
+use crate::config::LIST_LIMIT;
+use crate::defect::defect;
+use crate::js::{EventLoop, call, hops, js};
+use crate::platform::{JsError, ListRange, join};
+use crate::telemetry::log_event;
+
+crate::operations! {
+    ALARM_ACTIVITY = "alarm · storage.get last-activity-ms", Storage, 4; "storage; in memory one trip"
+    ALARM_ROWS = "alarm · storage.list stream-reqs", Storage, 4; "storage"
+    ALARM_MARKER = "alarm · storage.get destroy-pending", Storage, 4; "storage; not in the described version, see the defect `condemned-session-kept`"
+    ALARM_PAUSED_LEASE = "alarm · storage.setAlarm paused-lease", Storage, 3; "storage"
+    ALARM_RUNNING_LEASE = "alarm · storage.setAlarm running-lease", Storage, 3; "storage"
+    NAMELESS_TEARDOWN = "alarm.nameless · teardown", Io, 2; "teardown of an object that no name leads to"
+    NAMELESS_ALARM = "alarm.nameless · storage.deleteAlarm", Storage, 5; "storage"
+    NAMELESS_ACTIVITY = "alarm.nameless · storage.delete last-activity-ms", Storage, 3; "storage"
+}
+
+/// Trips of the paused count: an effect run with an engine, nothing without.
+const PAUSED_COUNT_HOPS: u32 = 3;
+
+/// `alarm()`.
+pub(super) async fn alarm(session: Rc<SessionObject>) -> Result<(), JsError> {
+    if session.resolve_session_name().await?.is_none() {
+        return unaddressable(&session).await;
+    }
+    let last_ms = clock::last_activity(&session, &ALARM_ACTIVITY).await?;
+    let now_ms = EventLoop::current().now_ms();
+    let idle_ms = if last_ms == 0 { 0 } else { now_ms.saturating_sub(last_ms) };
+    let paused = paused_execution_count(&session).await;
+    let running = running_execution_count(&session).await?;
+    let facts = AlarmFacts {
+        idle_ms,
+        paused,
+        running,
+        streams: session.active_stream_count(),
+        timeout_ms: session.config.session_timeout_ms,
+        max_paused_ms: session.config.max_paused_session_idle_ms,
+    };
+    act(session, facts).await
+}
+
+async fn act(session: Rc<SessionObject>, facts: AlarmFacts) -> Result<(), JsError> {
+    match decide(facts) {
+        AlarmDecision::IdleWithinTimeout => js(mcp_agent::alarm(session)).await,
+        _ if !defect!(session.config, CondemnedSessionKept) && is_condemned(&session).await? => {
+            js(mcp_agent::alarm(session)).await
+        }
+        AlarmDecision::ExtendPaused(lease_ms) => {
+            log_paused_lease(&session, facts, lease_ms);
+            let at_ms = EventLoop::current().now_ms() + lease_ms;
+            session.ctx().storage().set_alarm(&ALARM_PAUSED_LEASE, signed(at_ms)).await
+        }
+        AlarmDecision::ExtendRunning(lease_ms) => {
+            log_running_lease(&session, facts, lease_ms);
+            let at_ms = EventLoop::current().now_ms() + lease_ms;
+            session.ctx().storage().set_alarm(&ALARM_RUNNING_LEASE, signed(at_ms)).await
+        }
+        AlarmDecision::DestroyIdleSession if defect!(session.config, IdleAlarmDestroys) => {
+            destroy::destroy(session).await
+        }
+        AlarmDecision::DestroyIdleSession => {
+            let disposal = Disposal {
+                reason: "idle",
+                idle_ms: facts.idle_ms,
+                paused_execution_count: facts.paused,
+                active_stream_count: facts.streams,
+            };
+            dispose_idle_runtime(session, disposal).await
+        }
+    }
+}
+
+/// Found here: a lease or a disposal takes the alarm slot that was to wipe a condemned session, which then stays for
+/// ever. So the marker is looked at before the slot is used for anything else.
+async fn is_condemned(session: &SessionObject) -> Result<bool, JsError> {
+    let marker = session.ctx().storage().get(&ALARM_MARKER, DESTROY_PENDING_KEY).await?;
+    Ok(marker.is_some_and(|marker| marker.as_bool() == Some(true)))
+}
+
+async fn paused_execution_count(session: &SessionObject) -> usize {
+    let engine = session.engine.borrow().clone();
+    match engine {
+        Some(engine) => {
+            let count = engine.paused_execution_count();
+            hops(PAUSED_COUNT_HOPS).await;
+            count
+        }
+        None => {
+            hops(1).await;
+            0
+        }
+    }
+}
+
+/// Requests that were accepted and have no answer: the ids of all rows.
+async fn running_execution_count(session: &SessionObject) -> Result<usize, JsError> {
+    let range = ListRange::prefix(STREAM_REQUESTS_PREFIX).limit(LIST_LIMIT);
+    let rows = session.ctx().storage().list(&ALARM_ROWS, range).await?;
+    Ok(rows.iter().filter_map(|(_, ids)| ids.as_array()).map(Vec::len).sum())
+}
+
+fn log_paused_lease(session: &SessionObject, facts: AlarmFacts, lease_ms: u64) {
+    log_event!(
+        info,
+        "mcp_session_paused_lease_extension",
+        session.label(),
+        sessionId = &*session.session_id_for_telemetry(),
+        pausedExecutionCount = facts.paused,
+        idleMs = facts.idle_ms,
+        leaseMs = lease_ms,
+    );
+}
+
+fn log_running_lease(session: &SessionObject, facts: AlarmFacts, lease_ms: u64) {
+    log_event!(
+        info,
+        "mcp_session_running_lease_extension",
+        session.label(),
+        sessionId = &*session.session_id_for_telemetry(),
+        runningExecutionCount = facts.running,
+        activeStreamCount = facts.streams,
+        idleMs = facts.idle_ms,
+        leaseMs = lease_ms,
+    );
+}
+
+/// An alarm of an object without any name: cleaned up, and ended normally, or the platform would retry for ever.
+async fn unaddressable(session: &Rc<SessionObject>) -> Result<(), JsError> {
+    log_event!(warn, "mcp_session_unaddressable_alarm_cleanup", session.label(), sessionId = "unresolved");
+    let done = call(close_runtime(session, true).run());
+    drop(join(&NAMELESS_TEARDOWN, &done).await);
+    let storage = session.ctx().storage();
+    drop(storage.delete_alarm(&NAMELESS_ALARM).await);
+    drop(storage.delete(&NAMELESS_ACTIVITY, clock::LAST_ACTIVITY_KEY).await);
+    Ok(())
+}

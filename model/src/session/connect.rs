@@ -1,0 +1,120 @@
+//! Sockets from the bridge: accepted in a started object, kept alive while they are handed over, acknowledged.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use serde_json::Value;
+
+use super::SessionObject;
+use crate::agents::mcp_agent::{self, Opening};
+use crate::agents::schedule::keep_alive;
+use crate::agents::transport::connection_id;
+use crate::agents::{STREAM_REQUESTS_PREFIX, party_server};
+use crate::defect::defect;
+use crate::js::{hops, js, rooted};
+use crate::mcp::{self, Frame};
+use crate::platform::{FetchRequest, FetchResponse, JsError, Socket, micro};
+use crate::telemetry::log_event;
+
+crate::operations! {
+    CONNECT_CHECKS = "connect · sdk-checks", Micro, 1, assumed; "the framework's wrapper, nothing found"
+    CONNECT_ROW = "connect · storage.put stream-reqs", Storage, 4; "storage"
+    CONNECT_SDK = "connect · sdk", Micro, 2; "starts the transport's handler and does not wait for it"
+}
+
+/// `fetch` with an upgrade: starts the object if it is cold, accepts the socket, runs all of onConnect.
+///
+/// A failure comes back as an accepted socket that closes 1011 (platform fact 170).
+pub(super) async fn fetch(session: Rc<SessionObject>, request: FetchRequest) -> Result<FetchResponse, JsError> {
+    let started = rooted("connect", js(party_server::ensure_initialized(Rc::clone(&session)))).await;
+    let method = request.header(mcp::METHOD_HEADER).unwrap_or("GET").to_owned();
+    let socket = session.ctx().accept_web_socket(&request, &method)?;
+    let connected = match started {
+        Ok(()) => rooted("connect", js(on_connect(session, socket.clone(), request))).await,
+        Err(error) => Err(error),
+    };
+    if let Err(error) = connected {
+        drop(socket.send(serde_json::json!({"error": &*error.message}).to_string()));
+        drop(socket.close(1011, &error.message));
+    }
+    Ok(FetchResponse { status: 101, body: String::new(), socket: Some(socket.number()) })
+}
+
+async fn on_connect(session: Rc<SessionObject>, socket: Socket, request: FetchRequest) -> Result<(), JsError> {
+    micro(&CONNECT_CHECKS).await?;
+    let is_post = request.header(mcp::METHOD_HEADER) == Some("POST");
+    let messages = if is_post { parse_messages(&session, request.header(mcp::MESSAGE_HEADER)) } else { Vec::new() };
+    let ids = request_ids(&messages);
+    let opening = if is_post {
+        Opening::Post(messages)
+    } else {
+        Opening::Get(request.header(mcp::LAST_EVENT_ID_HEADER).map(str::to_owned))
+    };
+    if ids.is_empty() {
+        return sdk_connect(&session, socket, opening).await;
+    }
+    let keep = js(keep_alive(Rc::clone(&session))).await?;
+    let handed_over = dispatch(&session, socket, opening, ids).await;
+    // Given back as soon as the dispatch returns, not when the answer is there: the row is what marks running work.
+    keep.give_back();
+    handed_over
+}
+
+async fn dispatch(
+    session: &Rc<SessionObject>,
+    socket: Socket,
+    opening: Opening,
+    ids: Vec<Value>,
+) -> Result<(), JsError> {
+    let stream = connection_id(&socket);
+    let key = format!("{STREAM_REQUESTS_PREFIX}{stream}");
+    session.ctx().storage().put(&CONNECT_ROW, key, Value::Array(ids)).await?;
+    state_event!("request.accepted", session.label(), stream = &*stream);
+    sdk_connect(session, socket, opening).await
+}
+
+/// The framework's onConnect; without a usable transport the socket is closed 1011.
+async fn sdk_connect(session: &Rc<SessionObject>, socket: Socket, opening: Opening) -> Result<(), JsError> {
+    let transport = session.agent.transport.borrow().clone();
+    match transport {
+        Some(transport) => mcp_agent::connect(&transport, socket, opening),
+        None if defect!(session.config, SilentConnectWithoutTransport) => {}
+        None => drop(socket.close(1011, "MCP transport not initialized")),
+    }
+    micro(&CONNECT_SDK).await
+}
+
+/// The JSON-RPC messages of the internal header; what cannot be read is treated as none.
+fn parse_messages(session: &SessionObject, header: Option<&str>) -> Vec<Value> {
+    let decoded = base64::engine::general_purpose::STANDARD.decode(header.unwrap_or_default());
+    let Ok(bytes) = decoded else { return parse_failed(session, "invalid_base64") };
+    match serde_json::from_slice(&bytes) {
+        Ok(Value::Array(messages)) => messages,
+        Ok(message) => vec![message],
+        Err(_) => parse_failed(session, "invalid_json"),
+    }
+}
+
+fn parse_failed(session: &SessionObject, reason: &str) -> Vec<Value> {
+    log_event!(warn, "mcp_active_post_response_wait_parse_failed", session.label(), reason = reason);
+    Vec::new()
+}
+
+/// Ids of the requests among the messages: notifications and responses have none.
+fn request_ids(messages: &[Value]) -> Vec<Value> {
+    messages.iter().filter(|message| mcp::is_request(message)).map(|message| message["id"].clone()).collect()
+}
+
+/// A frame from the bridge: a delivery acknowledgement. It passes the lazy start first.
+pub(super) async fn message(session: Rc<SessionObject>, text: Arc<str>) -> Result<(), JsError> {
+    js(party_server::ensure_initialized(Rc::clone(&session))).await?;
+    let Some(Frame::DeliveryAck { stream_id, .. }) = Frame::parse(&text) else { return Ok(()) };
+    let transport = session.agent.transport.borrow().clone();
+    if let Some(transport) = transport {
+        // A failing acknowledgement is swallowed: the stream stays partly acknowledged.
+        drop(rooted("ack", transport.acknowledge(&stream_id)).await);
+    }
+    hops(1).await;
+    Ok(())
+}

@@ -1,0 +1,199 @@
+//! `init`: joins a disposal, then builds the runtime in one interruptible effect with its exits and finalisers.
+
+use std::rc::Rc;
+
+use serde_json::{Map, Value};
+
+use super::engine::Engine;
+use super::failure::{best_effort, classify, record_reset};
+use super::meta::SessionMeta;
+use super::tools::ExecuteTool;
+use super::upstream::{self, DbHandle};
+use super::{SessionObject, clock, meta, residency, teardown};
+use crate::agents::mcp_server::McpServer;
+use crate::fx::{Cause, Exit, Fiber};
+use crate::js::{EventLoop, call, hops, try_all};
+use crate::operation::Operation;
+use crate::platform::{JsError, join, micro};
+use crate::telemetry::{self, Span};
+
+crate::operations! {
+    INIT_JOIN = "init · join-disposal", Io, 1; "the teardown in progress, once"
+    INIT_DB_OPEN = "init · db.open", Micro, 1; "nothing: the handle is made synchronously"
+    BUILD_IMPORT = "build · import", Io, 0, assumed; "two module loads, together"
+    BUILD_STACK = "build · stack", Io, 0, assumed; "executor and engine"
+    BUILD_DESCRIBE = "build · describe", Io, 0, assumed; "the connection list, from the database"
+    BUILD_SERVER = "build · server", Micro, 1, assumed; "nothing known to suspend"
+    INIT_TEARDOWN = "init · teardown failed", Io, 2; "what the failed init left behind"
+    INIT_FLUSH = "init · flush", Micro, 1; "nothing: the exporter's flush is handed to waitUntil"
+}
+
+/// Trips from the end of the effect of `init` to its awaiting caller; an early return costs one.
+const INIT_HOPS: u32 = 6;
+
+/// `init()`.
+pub(super) async fn init(session: Rc<SessionObject>) -> Result<(), JsError> {
+    let disposing = session.disposing_runtime.borrow().clone();
+    if let Some(disposing) = disposing {
+        join(&INIT_JOIN, &disposing).await?;
+    }
+    if session.initialized.get() {
+        hops(1).await;
+        return Ok(());
+    }
+    let props = session.agent.props.borrow().clone();
+    let Some(token) = props.as_ref().and_then(|props| props.get("session")).and_then(Value::as_object).cloned() else {
+        hops(1).await;
+        return Err(JsError::new("MCP session props are required"));
+    };
+    let fiber = Fiber::new();
+    *session.init_abort.borrow_mut() = Some(fiber.clone());
+    state_event!("init.begin", session.label());
+    let traceparent = props.as_ref().and_then(|props| props.pointer("/propagation/traceparent")?.as_str());
+    let span = Span::remote("McpSessionDO.init", traceparent);
+    span.set("mcp.auth.organization_id", token.get("organizationId").cloned().unwrap_or(Value::Null));
+    let exit = root(&session, &token, &fiber, &span).await;
+    let outcome = match &exit {
+        Ok(()) => "ok",
+        Err(Cause::Interrupt) => "interrupted",
+        Err(_) => "failed",
+    };
+    state_event!("init.end", session.label(), outcome = outcome);
+    hops(INIT_HOPS).await;
+    let mut slot = session.init_abort.borrow_mut();
+    if slot.as_ref().is_some_and(|held| held.same(&fiber)) {
+        *slot = None;
+    }
+    drop(slot);
+    exit.map_err(Cause::into_error)
+}
+
+/// The root effect: the build, then cause handling and clean-up for failures and defects (an interrupt skips both),
+/// and the flush always.
+async fn root(session: &Rc<SessionObject>, token: &Map<String, Value>, fiber: &Fiber, span: &Span) -> Exit<()> {
+    let mut exit = build(session, token, fiber, span).await;
+    if let Err(Cause::Fail(error) | Cause::Die(error)) = &exit {
+        report(session, error, span);
+        let teardown = teardown::close_runtime(session, true);
+        let done = call(teardown.run());
+        if let Err(interrupt) = fiber.at(join(&INIT_TEARDOWN, &done)).await {
+            exit = Err(interrupt);
+        }
+    }
+    span.end();
+    fiber
+        .finally(async {
+            telemetry::flush();
+            drop(micro(&INIT_FLUSH).await);
+        })
+        .await;
+    exit
+}
+
+/// Recognised: recorded, not captured. Unrecognised: an error line and exactly one capture.
+fn report(session: &SessionObject, error: &JsError, span: &Span) {
+    match classify(error) {
+        Some(reset) => record_reset(session, "init", error, reset, span),
+        None => {
+            telemetry::console_error(session.label(), "[mcp-session] init failed:", error);
+            telemetry::capture(session.label(), error);
+        }
+    }
+    span.fail(error);
+}
+
+async fn build(session: &Rc<SessionObject>, token: &Map<String, Value>, fiber: &Fiber, span: &Span) -> Exit<()> {
+    let meta = meta::resolve_and_store(session, token, fiber, span).await?;
+    fiber.or_die(micro(&INIT_DB_OPEN)).await?;
+    let db = Rc::new(DbHandle::default());
+    let runtime = build_runtime(session, &meta, &db, fiber, span).await?;
+    install(session, db, runtime);
+    residency::annotate(span);
+    span.set("mcp.session.integration_count", 0);
+    mark_activity_span(session, "init.mark_activity", fiber, span).await
+}
+
+/// Best effort `markActivity` in its own span; used wherever a fiber touches the session.
+pub(super) async fn mark_activity_span(
+    session: &Rc<SessionObject>,
+    operation: &'static str,
+    fiber: &Fiber,
+    parent: &Span,
+) -> Exit<()> {
+    let span = parent.child("McpSessionDO.markActivity");
+    let marking = Rc::clone(session);
+    let written = call(async move { clock::mark_activity(&marking).await });
+    let exit = fiber.or_die(written.wait_hops(0)).await;
+    let exit = best_effort(session, operation, exit, &span);
+    span.end();
+    exit
+}
+
+struct Runtime {
+    server: Rc<McpServer>,
+    engine: Rc<Engine>,
+}
+
+/// `buildMcpServer`: imports, execution stack, tool description, server object.
+async fn build_runtime(
+    session: &Rc<SessionObject>,
+    meta: &Rc<SessionMeta>,
+    db: &Rc<DbHandle>,
+    fiber: &Fiber,
+    parent: &Span,
+) -> Exit<Runtime> {
+    let span = parent.child("McpSessionDOSqlite.buildMcpServer");
+    let exit = build_steps(session, meta, db, fiber, &span).await;
+    if let Err(Cause::Fail(error) | Cause::Die(error)) = &exit {
+        span.fail(error);
+    }
+    span.end();
+    exit
+}
+
+async fn build_steps(
+    session: &Rc<SessionObject>,
+    meta: &Rc<SessionMeta>,
+    db: &Rc<DbHandle>,
+    fiber: &Fiber,
+    span: &Span,
+) -> Exit<Runtime> {
+    let imports = try_all(vec![load(session, &BUILD_IMPORT), load(session, &BUILD_IMPORT)]);
+    fiber.or_die(imports.wait()).await?;
+    let stack = span.child("McpSessionDOSqlite.makeExecutionStack");
+    let made = fiber.or_die(load(session, &BUILD_STACK).wait_hops(0)).await;
+    stack.end();
+    made?;
+    let description = span.child("mcp.execute.description.build");
+    let (handle, who) = (Rc::clone(db), Rc::clone(session));
+    let query = call(async move { handle.query(&BUILD_DESCRIBE, who.label()).await });
+    let described = fiber.or_die(query.wait_hops(0)).await;
+    description.end();
+    described?;
+    let create = span.child("McpSessionDOSqlite.createExecutorMcpServer");
+    let created = fiber.or_die(micro(&BUILD_SERVER)).await;
+    create.end();
+    created?;
+    let engine = Engine::new(std::sync::Arc::clone(session.label()));
+    let tool = ExecuteTool::new(Rc::clone(&engine), session.session_id_for_telemetry(), None);
+    debug_assert!(!meta.organization_id.is_empty());
+    Ok(Runtime { server: McpServer::new("executor", "1.0.0", tool), engine })
+}
+
+fn load(session: &Rc<SessionObject>, operation: &'static Operation) -> crate::js::Promise<Result<(), JsError>> {
+    let session = Rc::clone(session);
+    call(async move { upstream::answer_after(operation, session.label(), "latency.build").await })
+}
+
+/// The synchronous install: from here on the session is resident, and counted once.
+fn install(session: &Rc<SessionObject>, db: Rc<DbHandle>, runtime: Runtime) {
+    *session.db.borrow_mut() = Some(db);
+    *session.server.borrow_mut() = Some(runtime.server);
+    *session.engine.borrow_mut() = Some(runtime.engine);
+    session.initialized.set(true);
+    session.runtime.set(EventLoop::current().next_number());
+    if !session.counted_as_resident.replace(true) {
+        residency::acquire(session.label());
+    }
+    state_event!("runtime.installed", session.label(), runtime = session.runtime.get());
+}

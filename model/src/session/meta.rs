@@ -1,0 +1,201 @@
+//! The session's stored identity and capabilities: read once, kept in memory, reused on a cold restore.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::{SessionObject, upstream};
+use crate::fx::{Cause, Exit, Fiber};
+use crate::js::{call, hops};
+use crate::platform::{JsError, micro, sleep};
+use crate::telemetry::Span;
+
+/// Storage key of the record.
+pub const META_KEY: &str = "session-meta";
+/// Tries of the organisation lookup after the first, and the first pause between tries.
+const LOOKUP_RETRIES: u32 = 2;
+const LOOKUP_RETRY_BASE_MS: u64 = 200;
+
+crate::operations! {
+    META_GET = "meta · storage.get session-meta", Storage, 4; "storage; in memory one trip"
+    META_PUT = "meta · storage.put session-meta", Storage, 4; "storage; memory is set before"
+    META_LOOKUP = "meta · db.organization", Io, 0, assumed; "the organisation database, up to three tries"
+    META_RETRY = "meta · retry.sleep", Io, 1; "a timer of 200, then 400 ms"
+    META_SCRATCH = "meta · db.end scratch", Micro, 13; "close of the scratch handle on all three paths, never dialled"
+}
+
+/// The record under `session-meta`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionMeta {
+    /// Owning organisation.
+    pub organization_id: Arc<str>,
+    /// Owning account.
+    pub user_id: Arc<str>,
+    /// The whole record as stored.
+    pub record: Map<String, Value>,
+}
+
+impl SessionMeta {
+    fn from_record(value: &Value) -> Option<SessionMeta> {
+        let mut record = value.as_object()?.clone();
+        record.entry("resource").or_insert_with(|| json!({"kind": "default"}));
+        let text = |key: &str| record.get(key).and_then(Value::as_str).map(Arc::<str>::from);
+        let (organization_id, user_id) = (text("organizationId")?, text("userId")?);
+        Some(SessionMeta { organization_id, user_id, record })
+    }
+}
+
+/// `loadSessionMeta`: memory, else storage; a missing resource is filled in; none is not remembered as known.
+pub(super) async fn load(session: &SessionObject, span: &Span) -> Result<Option<Rc<SessionMeta>>, JsError> {
+    let span = span.child("mcp.session.load_meta");
+    let known = session.session_meta.borrow().clone();
+    let loaded = match known {
+        Some(meta) => {
+            hops(1).await;
+            Some(meta)
+        }
+        None => {
+            let stored = session.ctx().storage().get(&META_GET, META_KEY).await;
+            let meta = stored.map(|value| value.and_then(|value| SessionMeta::from_record(&value)).map(Rc::new));
+            if meta.is_err() {
+                span.end();
+            }
+            let meta = meta?;
+            session.session_meta.borrow_mut().clone_from(&meta);
+            meta
+        }
+    };
+    span.end();
+    Ok(loaded)
+}
+
+/// `resolveAndStoreSessionMeta(token)`: what the connect carries, completed from the stored record or the database.
+pub(super) async fn resolve_and_store(
+    session: &Rc<SessionObject>,
+    token: &Map<String, Value>,
+    fiber: &Fiber,
+    parent: &Span,
+) -> Exit<Rc<SessionMeta>> {
+    let span = parent.child("mcp.session.resolve_and_store_meta");
+    let exit = resolve(session, token, fiber, &span).await;
+    if let Err(Cause::Fail(error) | Cause::Die(error)) = &exit {
+        span.fail(error);
+    }
+    span.end();
+    exit
+}
+
+async fn resolve(
+    session: &Rc<SessionObject>,
+    token: &Map<String, Value>,
+    fiber: &Fiber,
+    span: &Span,
+) -> Exit<Rc<SessionMeta>> {
+    let loading = Rc::clone(session);
+    let loading_span = span.clone();
+    let stored = fiber.or_die(call(async move { load(&loading, &loading_span).await }).wait_hops(0)).await?;
+    let reusable = stored.clone().filter(|meta| Some(&*meta.organization_id) == text(token, "organizationId"));
+    let mut record = resolve_host(session, token, reusable, fiber, span).await?;
+    if let Some(origin) = text(token, "webOrigin").filter(|origin| !origin.is_empty()) {
+        record.insert("webOrigin".into(), origin.into());
+    }
+    // Carried even when the stored record is another organisation's.
+    if let Some(apps) = stored.as_ref().and_then(|meta| meta.record.get("appsEnabled")) {
+        record.insert("appsEnabled".into(), apps.clone());
+    }
+    let meta = SessionMeta::from_record(&Value::Object(record));
+    let meta = Rc::new(meta.ok_or_else(|| Cause::Die(JsError::type_error("session meta is incomplete")))?);
+    save(session, &meta, fiber, span).await?;
+    Ok(meta)
+}
+
+/// `saveSessionMeta`: memory, then storage; a failed put leaves memory ahead.
+async fn save(session: &Rc<SessionObject>, meta: &Rc<SessionMeta>, fiber: &Fiber, span: &Span) -> Exit<()> {
+    let span = span.child("mcp.session.save_meta");
+    *session.session_meta.borrow_mut() = Some(Rc::clone(meta));
+    let put = session.ctx().storage().put(&META_PUT, META_KEY, Value::Object(meta.record.clone()));
+    let exit = fiber.or_die(put.into_future()).await;
+    span.end();
+    exit
+}
+
+/// The cloud's `resolveSessionMeta`: from the props without I/O, else from the stored record, else from the database.
+async fn resolve_host(
+    session: &Rc<SessionObject>,
+    token: &Map<String, Value>,
+    reusable: Option<Rc<SessionMeta>>,
+    fiber: &Fiber,
+    parent: &Span,
+) -> Exit<Map<String, Value>> {
+    let span = parent.child("McpSessionDOSqlite.resolveSessionMeta");
+    let mut record = token.clone();
+    record.remove("webOrigin");
+    let exit = if text(token, "organizationName").is_some() {
+        span.set("mcp.session.meta_source", "props");
+        Ok(())
+    } else if let Some(stored) = &reusable {
+        span.set("mcp.session.meta_source", "stored");
+        for key in ["organizationName", "organizationSlug"] {
+            if let Some(value) = stored.record.get(key) {
+                record.insert(key.to_owned(), value.clone());
+            }
+        }
+        Ok(())
+    } else {
+        span.set("mcp.session.meta_source", "database");
+        let found = look_up(session, token, fiber, &span).await;
+        found.map(|name| drop(record.insert("organizationName".into(), Value::from(&*name))))
+    };
+    // The scratch handle is closed on all three paths; its rejection is swallowed by the handle.
+    fiber.finally(async { drop(micro(&META_SCRATCH).await) }).await;
+    span.end();
+    exit.map(|()| record)
+}
+
+async fn look_up(session: &SessionObject, token: &Map<String, Value>, fiber: &Fiber, parent: &Span) -> Exit<Arc<str>> {
+    let span = parent.child("mcp.session.resolve_organization");
+    let id = text(token, "organizationId").unwrap_or_default();
+    let mut pause_ms = LOOKUP_RETRY_BASE_MS;
+    let mut tries = 0;
+    let exit = loop {
+        tries += 1;
+        let found = fiber.at(upstream::organization_name(&META_LOOKUP, session.label(), id)).await?;
+        match found {
+            Ok(name) => break Ok(name),
+            Err(error) if tries > LOOKUP_RETRIES => {
+                let text = format!(
+                    "mcp_session_meta_unavailable: organization directory unavailable ({}) after {tries} attempts",
+                    error.message
+                );
+                break Err(Cause::Fail(JsError::new(text)));
+            }
+            Err(_) => {
+                drop(fiber.at(sleep(&META_RETRY, pause_ms)).await?);
+                pause_ms *= 2;
+            }
+        }
+    };
+    span.end();
+    exit
+}
+
+pub(crate) use defective::TABLE as DEFECT_TABLE;
+
+mod defective {
+    //! Operations that exist only while a historical defect is switched on.
+
+    crate::operations! {
+        META_DELETE = "dispose · storage.delete session-meta", Storage, 3; "storage; only with `idle-alarm-deletes-meta`"
+    }
+}
+
+/// What the historical defect does after an idle disposal: the identity is gone, in memory and in storage.
+pub(super) async fn forget(session: &SessionObject) {
+    *session.session_meta.borrow_mut() = None;
+    drop(session.ctx().storage().delete(&defective::META_DELETE, META_KEY).await);
+}
+
+fn text<'a>(record: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+    record.get(key).and_then(Value::as_str)
+}

@@ -1,0 +1,254 @@
+//! The session object under test: one per session id and incarnation, over durable storage that outlives it.
+//!
+//! Split by decision: [`start`] single flight, [`init`] the cold build, [`teardown`] giving the runtime back, [`alarm`]
+//! and [`alarm_policy`], [`clock`] the idle clock, [`ownership`] the owner check and restore, [`connect`] sockets,
+//! [`destroy`], [`meta`] the stored identity, [`failure`] the classifier, [`residency`] what the isolate counts.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::agents::mcp_server::McpServer;
+use crate::agents::{self, AgentHost, AgentState, INITIALIZE_KEY, NAME_KEY, party_server, schedule};
+use crate::config::HostConfig;
+use crate::fx::Fiber;
+use crate::js::{Promise, hops, js};
+use crate::platform::{
+    AlarmInfo, DurableObject, FetchRequest, FetchResponse, JsError, LocalFuture, ObjectContext, Socket,
+};
+
+pub mod alarm;
+pub mod alarm_policy;
+pub mod clock;
+pub mod connect;
+pub mod destroy;
+pub mod engine;
+pub mod failure;
+pub mod init;
+pub mod meta;
+pub mod ownership;
+pub mod residency;
+pub mod start;
+pub mod teardown;
+pub mod tools;
+pub mod upstream;
+
+use engine::Engine;
+use meta::SessionMeta;
+use upstream::DbHandle;
+
+/// Class name in the namespace.
+pub const CLASS: &str = "McpSessionDO";
+/// What the name of a session's object begins with; the session id follows.
+pub const NAME_PREFIX: &str = "streamable-http:";
+
+crate::operations! {
+    RPC_GET_INITIALIZE = "rpc · storage.get initializeRequest", Storage, 3; "storage"
+    RPC_PUT_INITIALIZE = "rpc · storage.put initializeRequest", Storage, 3; "storage"
+    SESSION_NAME = "alarm · storage.get __ps_name", Storage, 4; "storage; no read when the name is known"
+}
+
+/// Trips from the end of an RPC entry point's effect to its awaiting caller.
+const RPC_HOPS: u32 = 3;
+
+/// The session object.
+pub struct SessionObject {
+    pub(crate) agent: AgentState,
+    pub(crate) config: Rc<HostConfig>,
+    pub(crate) server: RefCell<Option<Rc<McpServer>>>,
+    pub(crate) engine: RefCell<Option<Rc<Engine>>>,
+    pub(crate) db: RefCell<Option<Rc<DbHandle>>>,
+    pub(crate) session_meta: RefCell<Option<Rc<SessionMeta>>>,
+    pub(crate) initialized: Cell<bool>,
+    pub(crate) counted_as_resident: Cell<bool>,
+    pub(crate) init_abort: RefCell<Option<Fiber>>,
+    pub(crate) dispose_abort: RefCell<Option<Fiber>>,
+    pub(crate) disposing_runtime: RefCell<Option<Promise<()>>>,
+    pub(crate) on_start_promise: RefCell<Option<Promise<Result<(), JsError>>>>,
+    pub(crate) last_activity_ms: Cell<u64>,
+    pub(crate) resolved_session_name: RefCell<Option<Arc<str>>>,
+    /// Number of the runtime in use, for traces only.
+    pub(crate) runtime: Cell<u64>,
+}
+
+impl SessionObject {
+    /// The constructor.
+    pub fn new(ctx: ObjectContext, config: Rc<HostConfig>) -> Rc<Self> {
+        Rc::new(SessionObject {
+            agent: AgentState::new(ctx),
+            config,
+            server: RefCell::new(None),
+            engine: RefCell::new(None),
+            db: RefCell::new(None),
+            session_meta: RefCell::new(None),
+            initialized: Cell::new(false),
+            counted_as_resident: Cell::new(false),
+            init_abort: RefCell::new(None),
+            dispose_abort: RefCell::new(None),
+            disposing_runtime: RefCell::new(None),
+            on_start_promise: RefCell::new(None),
+            last_activity_ms: Cell::new(0),
+            resolved_session_name: RefCell::new(None),
+            runtime: Cell::new(0),
+        })
+    }
+
+    pub(crate) fn ctx(&self) -> &ObjectContext {
+        &self.agent.ctx
+    }
+
+    pub(crate) fn label(&self) -> &Arc<str> {
+        self.agent.ctx.label()
+    }
+
+    /// The object's name from what is known without I/O: the id's, the remembered one, the framework's getter.
+    pub(crate) fn session_name_or_undefined(&self) -> Option<Arc<str>> {
+        let known = self.ctx().id_name().or_else(|| self.resolved_session_name.borrow().clone());
+        known.or_else(|| party_server::name(&self.agent).ok())
+    }
+
+    /// The same, else the stored record; an absent or empty one is none.
+    pub(crate) async fn resolve_session_name(&self) -> Result<Option<Arc<str>>, JsError> {
+        let name = match self.session_name_or_undefined() {
+            Some(name) => {
+                hops(1).await;
+                Some(name)
+            }
+            None => {
+                let record = self.ctx().storage().get(&SESSION_NAME, NAME_KEY).await?;
+                record.and_then(|value| value.as_str().filter(|name| !name.is_empty()).map(Arc::from))
+            }
+        };
+        if name.is_some() {
+            self.resolved_session_name.borrow_mut().clone_from(&name);
+        }
+        Ok(name)
+    }
+
+    /// The session id, or `unresolved`: total, it can never throw (I39).
+    pub(crate) fn session_id_for_telemetry(&self) -> Arc<str> {
+        let name = self.session_name_or_undefined();
+        name.and_then(|name| name.split(':').nth(1).map(Arc::from)).unwrap_or_else(|| "unresolved".into())
+    }
+
+    /// Anything of a runtime that holds memory, the server left out.
+    pub(crate) fn has_resident_runtime(&self) -> bool {
+        self.initialized.get() || self.engine.borrow().is_some() || self.db.borrow().is_some()
+    }
+
+    /// The same with the server.
+    pub(crate) fn has_in_memory_runtime(&self) -> bool {
+        self.has_resident_runtime() || self.server.borrow().is_some()
+    }
+
+    /// Live sockets, POST answers and GET listeners alike.
+    pub(crate) fn active_stream_count(&self) -> usize {
+        self.ctx().sockets().len()
+    }
+}
+
+impl AgentHost for SessionObject {
+    fn agent(&self) -> &AgentState {
+        &self.agent
+    }
+
+    fn on_start(self: Rc<Self>, props: Option<Value>) -> LocalFuture<Result<(), JsError>> {
+        Box::pin(start::on_start(self, props))
+    }
+
+    fn init(self: Rc<Self>) -> LocalFuture<Result<(), JsError>> {
+        Box::pin(init::init(self))
+    }
+
+    fn schedule_next_alarm(self: Rc<Self>) -> LocalFuture<Result<(), JsError>> {
+        Box::pin(clock::schedule_next_alarm(self))
+    }
+
+    fn destroy(self: Rc<Self>) -> LocalFuture<Result<(), JsError>> {
+        Box::pin(destroy::destroy(self))
+    }
+
+    fn server(&self) -> Option<Rc<McpServer>> {
+        self.server.borrow().clone()
+    }
+}
+
+/// A string argument of an RPC call.
+fn text(arguments: &Value, key: &str) -> Result<Arc<str>, JsError> {
+    let value = arguments.get(key).and_then(Value::as_str);
+    value.map(Arc::from).ok_or_else(|| JsError::type_error(format!("`{key}` must be a string")))
+}
+
+async fn set_name(session: Rc<SessionObject>, arguments: Value) -> Result<Value, JsError> {
+    let name = text(&arguments, "name")?;
+    let props = arguments.get("props").filter(|props| !props.is_null()).cloned();
+    party_server::set_name(session, name, props).await?;
+    Ok(Value::Null)
+}
+
+async fn get_initialize(session: Rc<SessionObject>) -> Result<Value, JsError> {
+    let stored = session.ctx().storage().get(&RPC_GET_INITIALIZE, INITIALIZE_KEY).await?;
+    Ok(stored.map_or(Value::Null, |message| (*message).clone()))
+}
+
+async fn put_initialize(session: Rc<SessionObject>, arguments: Value) -> Result<Value, JsError> {
+    let message = arguments.get("message").cloned().unwrap_or(Value::Null);
+    session.ctx().storage().put(&RPC_PUT_INITIALIZE, INITIALIZE_KEY, message).await?;
+    Ok(Value::Null)
+}
+
+async fn validate(session: Rc<SessionObject>, arguments: Value) -> Result<Value, JsError> {
+    let identity = ownership::Identity {
+        account_id: text(&arguments, "accountId")?,
+        organization_id: text(&arguments, "organizationId")?,
+    };
+    let verdict = ownership::validate_mcp_session_owner(session, identity).await;
+    hops(RPC_HOPS).await;
+    verdict.map(|verdict| json!(verdict.word()))
+}
+
+impl DurableObject for SessionObject {
+    fn rpc(self: Rc<Self>, method: &'static str, arguments: Value) -> LocalFuture<Result<Value, JsError>> {
+        match method {
+            "setName" => Box::pin(set_name(self, arguments)),
+            "getInitializeRequest" => Box::pin(get_initialize(self)),
+            "setInitializeRequest" => Box::pin(put_initialize(self, arguments)),
+            "validateMcpSessionOwner" => Box::pin(crate::js::rooted("validate", validate(self, arguments))),
+            "_cf_scheduleDestroy" => Box::pin(crate::js::rooted("condemn", async move {
+                agents::mcp_agent::condemn(self).await.map(|()| Value::Null)
+            })),
+            other => Box::pin(std::future::ready(Err(JsError::type_error(format!(
+                "The RPC receiver does not implement the method \"{other}\"."
+            ))))),
+        }
+    }
+
+    fn fetch(self: Rc<Self>, request: FetchRequest) -> LocalFuture<Result<FetchResponse, JsError>> {
+        Box::pin(connect::fetch(self, request))
+    }
+
+    fn alarm(self: Rc<Self>, _info: AlarmInfo) -> Option<LocalFuture<Result<(), JsError>>> {
+        Some(Box::pin(alarm::alarm(self)))
+    }
+
+    fn socket_message(self: Rc<Self>, _socket: Socket, text: Arc<str>) -> LocalFuture<Result<(), JsError>> {
+        Box::pin(connect::message(self, text))
+    }
+
+    fn socket_close(self: Rc<Self>, _socket: Socket, _code: u16) -> LocalFuture<Result<(), JsError>> {
+        Box::pin(async move { js(party_server::ensure_initialized(self)).await })
+    }
+
+    fn interrupt(&self, what: &str) -> bool {
+        let slot = if what == "init" { &self.init_abort } else { &self.dispose_abort };
+        let fiber = slot.borrow().clone();
+        fiber.as_ref().map(Fiber::interrupt).is_some()
+    }
+}
+
+/// A time in epoch milliseconds as `setAlarm` takes it.
+pub(crate) fn signed(at_ms: u64) -> i64 {
+    schedule::signed(at_ms)
+}

@@ -1,0 +1,75 @@
+//! Starting a runtime: single flight over every kind of starter, teardown before and, after a failure, behind it.
+
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use super::{SessionObject, teardown};
+use crate::agents::mcp_agent;
+use crate::defect::defect;
+use crate::js::{EventLoop, Promise, call, hops};
+use crate::platform::JsError;
+
+/// Trips from the settlement of the start in flight until its slot is empty, and until its callers go on: owner first,
+/// then joiners in joining order.
+const SLOT_CLEARED_AFTER: u32 = 2;
+const CALLERS_AFTER: u32 = 7;
+
+crate::operations! {
+    START_JOIN = "start · join", Io, 7; "the start in flight"
+    START_TEARDOWN = "start · teardown", Io, 2; "the runtime that the start replaces"
+    START_TEARDOWN_FAILED = "start · teardown failed", Io, 2; "what the failed start left behind"
+}
+
+/// `onStart(props?)`: joins a start in flight (this caller's props are dropped), else owns one.
+pub(super) async fn on_start(session: Rc<SessionObject>, props: Option<Value>) -> Result<(), JsError> {
+    let in_flight = session.on_start_promise.borrow().clone();
+    if let Some(starting) = in_flight.filter(|_| !defect!(session.config, StartWithoutSingleFlight)) {
+        state_event!("start.joined", session.label());
+        return crate::platform::join(&START_JOIN, &starting).await?;
+    }
+    let starting = call(start_runtime(Rc::clone(&session), props));
+    *session.on_start_promise.borrow_mut() = Some(starting.clone());
+    clear_when_settled(&session, &starting);
+    starting.wait_hops(CALLERS_AFTER).await
+}
+
+/// Empties the slot when the start settles either way, if it still holds this start.
+fn clear_when_settled(session: &Rc<SessionObject>, starting: &Promise<Result<(), JsError>>) {
+    let (session, starting) = (Rc::clone(session), starting.clone());
+    drop(call(async move {
+        drop(starting.wait_hops(SLOT_CLEARED_AFTER).await);
+        let mut slot = session.on_start_promise.borrow_mut();
+        if slot.as_ref().is_some_and(|held| held.same(&starting)) {
+            *slot = None;
+        }
+    }));
+}
+
+/// The start that a flight consists of. Cold, it leaves re-attached sockets open: they are the very streams that
+/// triggered it. Warm, it closes them.
+async fn start_runtime(session: Rc<SessionObject>, props: Option<Value>) -> Result<(), JsError> {
+    let start = EventLoop::current().next_number();
+    state_event!("start.begin", session.label(), start = start);
+    let close_streams = session.has_in_memory_runtime();
+    tear_down(&session, &START_TEARDOWN, close_streams).await;
+    let body = mcp_agent::start_body(Rc::clone(&session), props).await;
+    hops(1).await;
+    if body.is_err() {
+        tear_down(&session, &START_TEARDOWN_FAILED, true).await;
+    }
+    let outcome = if body.is_ok() { "ok" } else { "failed" };
+    state_event!("start.end", session.label(), start = start, outcome = outcome);
+    body
+}
+
+/// Nothing resident costs no trip; else the teardown runs as an effect of its own. It cannot fail.
+async fn tear_down(session: &Rc<SessionObject>, operation: &'static crate::operation::Operation, close_streams: bool) {
+    let idle = !session.has_in_memory_runtime() && session.disposing_runtime.borrow().is_none();
+    let teardown = teardown::close_runtime(session, close_streams);
+    if idle {
+        return teardown.run().await;
+    }
+    let done = call(teardown.run());
+    drop(crate::platform::join(operation, &done).await);
+}

@@ -1,0 +1,193 @@
+//! Giving the runtime back: one shared teardown, uninterruptible, in a fixed order; and the disposal around it.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::{SessionObject, clock, meta, residency};
+use crate::defect::defect;
+use crate::fx::{Cause, Exit, Fiber, or_die};
+use crate::js::{Promise, hops, rooted};
+use crate::platform::{JsError, join, micro};
+use crate::telemetry::{self, Span, log_event};
+
+crate::operations! {
+    TEARDOWN_JOIN = "teardown · join", Io, 1; "the teardown in progress"
+    DISPOSE_ALARM = "dispose · storage.deleteAlarm", Storage, 3; "storage"
+    DISPOSE_ACTIVITY = "dispose · storage.delete last-activity-ms", Storage, 3; "storage"
+    DISPOSE_FLUSH = "dispose · flush", Micro, 1; "nothing: the exporter's flush is handed to waitUntil"
+}
+
+/// Trips from the end of the disposal's effect to its awaiting caller.
+const DISPOSE_HOPS: u32 = 6;
+/// Close code and reason of a session's streams.
+const CLOSE_STREAM: (u16, &str) = (1000, "Session closed");
+
+/// A teardown that was claimed at the call of [`close_runtime`] and runs when its effect does.
+pub(super) struct Teardown {
+    session: Rc<SessionObject>,
+    shared: Promise<()>,
+    owned: bool,
+    close_streams: bool,
+}
+
+/// `closeRuntime(closeStreams)`: joins the teardown in progress, or claims one. The claim is made now.
+pub(super) fn close_runtime(session: &Rc<SessionObject>, close_streams: bool) -> Teardown {
+    let in_progress = session.disposing_runtime.borrow().clone();
+    let owned = in_progress.is_none();
+    let shared = in_progress.unwrap_or_default();
+    if owned {
+        *session.disposing_runtime.borrow_mut() = Some(shared.clone());
+    }
+    Teardown { session: Rc::clone(session), shared, owned, close_streams }
+}
+
+impl Teardown {
+    /// Runs it to completion; it cannot fail and cannot be interrupted.
+    pub(super) async fn run(self) {
+        if !self.owned {
+            drop(join(&TEARDOWN_JOIN, &self.shared).await);
+            return;
+        }
+        self.body().await;
+        self.finish();
+    }
+
+    /// The same inside a root fiber: joining can be interrupted, the teardown itself cannot.
+    pub(super) async fn run_in(self, fiber: &Fiber) -> Exit<()> {
+        if !self.owned {
+            return or_die(fiber.at(join(&TEARDOWN_JOIN, &self.shared)).await?);
+        }
+        fiber
+            .masked(async {
+                self.body().await;
+                self.finish();
+            })
+            .await
+    }
+
+    async fn body(&self) {
+        let session = &self.session;
+        let runtime = session.runtime.get();
+        state_event!("teardown.begin", session.label());
+        if !defect!(session.config, InitializedClearedLate) {
+            session.initialized.set(false);
+        }
+        if self.close_streams {
+            close_streams(session);
+        }
+        let server = session.server.borrow_mut().take();
+        if let Some(server) = server {
+            state_event!("server.closed", session.label(), runtime = runtime);
+            // A rejected close is an ordinary error and ignored.
+            drop(server.close().await);
+        }
+        *session.agent.transport.borrow_mut() = None;
+        *session.engine.borrow_mut() = None;
+        let db = session.db.borrow_mut().take();
+        if let Some(db) = db {
+            state_event!("db.ended", session.label(), runtime = runtime);
+            drop(db.end().await);
+        }
+        session.initialized.set(false);
+        if session.counted_as_resident.replace(false) {
+            residency::release(session.label());
+            state_event!("runtime.released", session.label(), runtime = runtime);
+        }
+        state_event!("teardown.end", session.label());
+    }
+
+    fn finish(&self) {
+        let mut slot = self.session.disposing_runtime.borrow_mut();
+        if slot.as_ref().is_some_and(|held| held.same(&self.shared)) {
+            *slot = None;
+        }
+        drop(slot);
+        self.shared.settle(());
+    }
+}
+
+fn close_streams(session: &SessionObject) {
+    for socket in session.ctx().sockets() {
+        // A throw is ignored.
+        drop(socket.close(CLOSE_STREAM.0, CLOSE_STREAM.1));
+    }
+}
+
+/// Why a runtime is disposed, and what was live when that was decided.
+pub(super) struct Disposal {
+    pub reason: &'static str,
+    pub idle_ms: u64,
+    pub paused_execution_count: usize,
+    pub active_stream_count: usize,
+}
+
+/// `disposeIdleRuntime`: log, teardown, bookkeeping, span with the gauge after the release, flush.
+pub(super) async fn dispose_idle_runtime(session: Rc<SessionObject>, disposal: Disposal) -> Result<(), JsError> {
+    let session_id = session.session_id_for_telemetry();
+    log_event!(
+        info,
+        "mcp_session_idle_runtime_dispose",
+        session.label(),
+        sessionId = &*session_id,
+        idleMs = disposal.idle_ms,
+        pausedExecutionCount = disposal.paused_execution_count,
+        activeStreamCount = disposal.active_stream_count,
+        reason = disposal.reason,
+    );
+    state_event!(
+        "disposal.begin",
+        session.label(),
+        reason = disposal.reason,
+        idle_ms = disposal.idle_ms,
+        paused = disposal.paused_execution_count,
+        streams = disposal.active_stream_count,
+    );
+    let fiber = Fiber::new();
+    *session.dispose_abort.borrow_mut() = Some(fiber.clone());
+    let exit = rooted("dispose", dispose(&session, &disposal, session_id, &fiber)).await;
+    let outcome = match &exit {
+        Ok(()) => "ok",
+        Err(Cause::Interrupt) => "interrupted",
+        Err(_) => "failed",
+    };
+    state_event!("disposal.end", session.label(), outcome = outcome);
+    hops(DISPOSE_HOPS).await;
+    let mut slot = session.dispose_abort.borrow_mut();
+    if slot.as_ref().is_some_and(|held| held.same(&fiber)) {
+        *slot = None;
+    }
+    drop(slot);
+    exit.map_err(Cause::into_error)
+}
+
+/// The root effect of a disposal; the flush is its finaliser.
+async fn dispose(session: &Rc<SessionObject>, disposal: &Disposal, session_id: Arc<str>, fiber: &Fiber) -> Exit<()> {
+    let span = Span::root("mcp.session.idle_runtime_dispose");
+    span.set("mcp.session.id", &*session_id);
+    span.set("mcp.session.idle_ms", disposal.idle_ms);
+    span.set("mcp.session.paused_execution_count", disposal.paused_execution_count);
+    span.set("mcp.session.active_stream_count", disposal.active_stream_count);
+    span.set("mcp.session.dispose_reason", disposal.reason);
+    let exit = bookkeeping(session, disposal, &span, fiber).await;
+    span.end();
+    fiber
+        .finally(async {
+            telemetry::flush();
+            drop(micro(&DISPOSE_FLUSH).await);
+        })
+        .await;
+    exit
+}
+
+async fn bookkeeping(session: &Rc<SessionObject>, disposal: &Disposal, span: &Span, fiber: &Fiber) -> Exit<()> {
+    close_runtime(session, true).run_in(fiber).await?;
+    let storage = session.ctx().storage();
+    // Failures of both are ignored; an interrupt at the first means that the second is never issued.
+    drop(fiber.at(storage.delete_alarm(&DISPOSE_ALARM).into_future()).await?);
+    drop(fiber.at(storage.delete(&DISPOSE_ACTIVITY, clock::LAST_ACTIVITY_KEY).into_future()).await?);
+    if disposal.reason == "idle" && defect!(session.config, IdleAlarmDeletesMeta) {
+        meta::forget(session).await;
+    }
+    residency::annotate(span);
+    Ok(())
+}

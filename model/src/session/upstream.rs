@@ -1,0 +1,61 @@
+//! The database and the other services a host calls: they answer, each after a drawn time.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use crate::js::{EventLoop, Promise, timer};
+use crate::operation::Operation;
+use crate::platform::{self, JsError};
+use crate::rt;
+
+crate::operations! {
+    DB_END_IDLE = "teardown · db.end", Micro, 13; "pool close of a handle that was never dialled or is idle for over 5 s"
+    DB_END_DIALLED = "teardown · db.end dialled", Io, 1; "pool close of a handle in use: a 0 ms timer"
+}
+
+/// A pooled connection is dropped after so long without a query.
+const POOL_IDLE_MS: u64 = 5_000;
+
+/// A long-lived database handle; making it does no I/O, the first query dials.
+#[derive(Default)]
+pub struct DbHandle {
+    last_query_ms: Cell<Option<u64>>,
+}
+
+impl DbHandle {
+    /// `end()`.
+    pub async fn end(&self) -> Result<(), JsError> {
+        let now_ms = EventLoop::current().now_ms();
+        let dialled = self.last_query_ms.get().is_some_and(|at| now_ms - at <= POOL_IDLE_MS);
+        if dialled { platform::sleep(&DB_END_DIALLED, 0).await } else { platform::micro(&DB_END_IDLE).await }
+    }
+
+    /// A query that answers nothing of interest here, after a drawn time.
+    pub async fn query(&self, operation: &'static Operation, who: &Arc<str>) -> Result<(), JsError> {
+        self.last_query_ms.set(Some(EventLoop::current().now_ms()));
+        answer_after(operation, who, "latency.db").await?;
+        self.last_query_ms.set(Some(EventLoop::current().now_ms()));
+        Ok(())
+    }
+}
+
+/// The name of an organisation.
+pub async fn organization_name(operation: &'static Operation, who: &Arc<str>, id: &str) -> Result<Arc<str>, JsError> {
+    answer_after(operation, who, "latency.db").await?;
+    Ok(format!("Organization {id}").into())
+}
+
+/// Something that takes a drawn time of at least a millisecond.
+pub async fn answer_after(operation: &'static Operation, who: &str, what: &str) -> Result<(), JsError> {
+    let ms = 1 + rt::decide_delay(who, what);
+    platform::io(operation, || {
+        let answered = Promise::new();
+        let settled = answered.clone();
+        drop(crate::js::call(async move {
+            timer(ms).wait_hops(0).await;
+            settled.settle(Ok(()));
+        }));
+        answered
+    })
+    .await
+}

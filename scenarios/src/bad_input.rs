@@ -1,0 +1,93 @@
+//! What is wrong with something a person handed in: where, what, and what to do about it, in one sentence.
+
+use std::fmt;
+
+/// A refusal of input from outside, for the plan and trace readers and for validation.
+///
+/// `Display` is one sentence: place, problem, remedy. All parts are plain text; whoever shows them escapes them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadInput {
+    /// Where: a file name, a line and column, or a field path such as `clients[0].steps[3].at_ms`.
+    pub place: String,
+    /// What was found and what was expected instead.
+    pub problem: String,
+    /// What the person can do.
+    pub remedy: String,
+}
+
+impl BadInput {
+    /// Builds a refusal from its three parts.
+    pub fn new(place: impl Into<String>, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { place: place.into(), problem: problem.into(), remedy: remedy.into() }
+    }
+
+    /// The same refusal with the name of the file put before its place.
+    #[must_use]
+    pub fn in_file(mut self, file: &str) -> Self {
+        self.place = format!("{file}: {}", self.place);
+        self
+    }
+}
+
+impl fmt::Display for BadInput {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}: {}", self.place, self.problem, self.remedy)
+    }
+}
+
+impl std::error::Error for BadInput {}
+
+/// The longest input that is read at all, in bytes: 16 MiB for a plan.
+pub const PLAN_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Turns bytes into text, or says at which byte they stop being UTF-8.
+pub(crate) fn text_of<'a>(bytes: &'a [u8], what: &str) -> Result<&'a str, BadInput> {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(BadInput::new(
+            "byte 0",
+            format!("the {what} is empty, expected JSON"),
+            format!("write the {what} again"),
+        ));
+    }
+    std::str::from_utf8(bytes).map_err(|error| {
+        BadInput::new(
+            format!("byte {}", error.valid_up_to()),
+            format!("the {what} is not UTF-8 text"),
+            "save it as UTF-8, or check that it is the right file",
+        )
+    })
+}
+
+/// Words a JSON error of the reader as a refusal with line and column.
+pub(crate) fn from_json(error: &serde_json::Error, what: &str) -> BadInput {
+    let place = format!("line {} column {}", error.line(), error.column());
+    let told = error.to_string();
+    let told = told.rfind(" at line ").map_or(told.as_str(), |end| &told[..end]);
+    if error.is_eof() {
+        return BadInput::new(
+            place,
+            format!("the {what} ends in the middle"),
+            "it was cut off, so copy or write it again",
+        );
+    }
+    if told.starts_with("recursion limit exceeded") {
+        return BadInput::new(
+            place,
+            "the JSON is nested more than 128 levels deep",
+            format!("check that it is a {what}"),
+        );
+    }
+    let remedy = if error.is_data() { "correct the value or remove the field" } else { "correct the JSON there" };
+    BadInput::new(place, told, remedy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_reads_as_one_sentence_with_the_file_first() {
+        let refusal = BadInput::new("line 3", "no such field", "remove it").in_file("plan.json");
+        assert_eq!(refusal.to_string(), "plan.json: line 3: no such field: remove it");
+    }
+}

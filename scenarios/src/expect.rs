@@ -1,0 +1,175 @@
+//! What a call must answer: a tiny evaluator of the engine's code language, independent of the engine.
+//!
+//! The language: statements separated by `;`, run in order: `return <json>`, `wait <ms>`, `emit <json>`,
+//! `fail "<text>"`. A run without `return` completes with null.
+
+use serde_json::{Value as Json, json};
+
+/// What a run of the code comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expected {
+    /// Its result or its failure.
+    pub outcome: Outcome,
+    /// What it emitted before, in order.
+    pub emitted: Vec<Json>,
+    /// The ms it waits in all.
+    pub wait_ms: u64,
+}
+
+/// How a run of code ends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// It completed with this result.
+    Value(Json),
+    /// It failed with this text.
+    Failure(String),
+}
+
+/// Evaluates code; nothing if it is not of the language up to where it ends.
+pub fn evaluate(code: &str) -> Option<Expected> {
+    let mut expected = Expected { outcome: Outcome::Value(Json::Null), emitted: Vec::new(), wait_ms: 0 };
+    for statement in statements(code) {
+        let statement = statement.trim();
+        if statement.is_empty() {
+            continue;
+        }
+        let (word, operand) = statement.split_once(char::is_whitespace)?;
+        let value: Json = serde_json::from_str(operand).ok()?;
+        match word {
+            "return" => {
+                expected.outcome = Outcome::Value(value);
+                break;
+            }
+            "fail" => {
+                expected.outcome = Outcome::Failure(value.as_str()?.to_owned());
+                break;
+            }
+            "emit" => expected.emitted.push(value),
+            "wait" => expected.wait_ms = expected.wait_ms.saturating_add(value.as_u64()?),
+            _ => return None,
+        }
+    }
+    Some(expected)
+}
+
+/// Splits at each `;` outside of strings.
+fn statements(code: &str) -> impl Iterator<Item = &str> {
+    let mut in_string = false;
+    let mut is_escaped = false;
+    code.split(move |each: char| {
+        if in_string {
+            match each {
+                _ if is_escaped => is_escaped = false,
+                '\\' => is_escaped = true,
+                '"' => in_string = false,
+                _ => {}
+            }
+            return false;
+        }
+        in_string = each == '"';
+        each == ';'
+    })
+}
+
+impl Expected {
+    /// Compares with the JSON-RPC result of the call.
+    ///
+    /// # Errors
+    /// One sentence on the first difference.
+    pub fn compare(&self, answer: &Json) -> Result<(), String> {
+        let told = &answer["structuredContent"];
+        let (status, key, value) = match &self.outcome {
+            Outcome::Value(value) => ("completed", "result", value.clone()),
+            Outcome::Failure(text) => ("error", "error", Json::from(text.as_str())),
+        };
+        same("status", &told["status"], &json!(status))?;
+        same(key, &told[key], &value)?;
+        let is_error = answer["isError"].as_bool().unwrap_or(false);
+        let must_fail = matches!(self.outcome, Outcome::Failure(_));
+        same("isError", &is_error.into(), &must_fail.into())?;
+        // Whatever was emitted is in the answer; the field may be absent when nothing was.
+        let emitted = told.get("emitted").cloned().unwrap_or_else(|| json!([]));
+        same("emitted", &emitted, &json!(self.emitted))?;
+        if let Outcome::Value(value) = &self.outcome {
+            let text = match value {
+                Json::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            same("text", &answer["content"][0]["text"], &Json::from(text))?;
+        }
+        Ok(())
+    }
+}
+
+fn same(what: &str, found: &Json, expected: &Json) -> Result<(), String> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(format!("{what} is {}, expected {}", shown(found), shown(expected)))
+}
+
+fn shown(value: &Json) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(80) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(code: &str) -> Option<Outcome> {
+        evaluate(code).map(|expected| expected.outcome)
+    }
+
+    #[test]
+    fn code_runs_in_order_up_to_its_return_or_failure() {
+        let expected = evaluate(r#" wait 20; emit {"a":"x;y"} ; emit 2;wait 5; return "b;1"; fail "no" "#)
+            .expect("of the language");
+        assert_eq!(expected.outcome, Outcome::Value("b;1".into()));
+        assert_eq!(expected.emitted, [json!({"a": "x;y"}), json!(2)]);
+        assert_eq!(expected.wait_ms, 25);
+        assert_eq!(outcome(r#"fail "boom""#), Some(Outcome::Failure("boom".into())));
+        assert_eq!(outcome("wait 1"), Some(Outcome::Value(Json::Null)));
+        assert_eq!(outcome(""), Some(Outcome::Value(Json::Null)));
+    }
+
+    #[test]
+    fn what_is_not_of_the_language_is_not_guessed() {
+        for code in ["return", "return 1 2", "wait x", "fail 1", "jump 1", "return {", "wait -1"] {
+            assert_eq!(evaluate(code), None, "{code}");
+        }
+    }
+
+    #[test]
+    fn an_answer_is_compared_in_all_its_parts() {
+        let expected = evaluate(r#"emit 1; return {"a":2}"#).expect("of the language");
+        let right = json!({
+            "structuredContent": {"status": "completed", "result": {"a": 2}, "emitted": [1], "logs": []},
+            "content": [{"type": "text", "text": "{\"a\":2}"}],
+        });
+        assert_eq!(expected.compare(&right), Ok(()));
+        for (pointer, wrong) in [
+            ("/structuredContent/status", json!("error")),
+            ("/structuredContent/result", json!({"a": 3})),
+            ("/structuredContent/emitted", json!([])),
+            ("/content/0/text", json!("other")),
+        ] {
+            let mut answer = right.clone();
+            *answer.pointer_mut(pointer).expect("stands there") = wrong;
+            assert!(expected.compare(&answer).is_err(), "{pointer}");
+        }
+    }
+
+    #[test]
+    fn a_failure_is_an_answer_too() {
+        let expected = evaluate(r#"fail "boom""#).expect("of the language");
+        let answer = json!({"isError": true, "structuredContent": {"status": "error", "error": "boom", "logs": []}});
+        assert_eq!(expected.compare(&answer), Ok(()));
+        let other = evaluate("return 1").expect("of the language");
+        let told = other.compare(&answer).expect_err("a failure is no value");
+        assert_eq!(told, "status is \"error\", expected \"completed\"");
+    }
+}

@@ -1,0 +1,148 @@
+//! Every answer is exactly the one that its own request's code comes to, so that no caller gets another's.
+
+use super::faults::FaultLog;
+use super::requests::{Request, requests};
+use super::{Invariant, Kind, Verdict, Violation};
+use crate::expect::evaluate;
+use crate::plan::Plan;
+use crate::trace::{Event, Trace, Value};
+use serde_json::Value as Json;
+
+/// See the claim.
+pub const INVARIANT: Invariant = Invariant {
+    name: "answers-are-right",
+    kind: Kind::Always,
+    claim: "an answered call answers exactly what its code comes to, to the client that asked",
+    judge,
+};
+
+fn judge(plan: &Plan, trace: &Trace) -> Verdict {
+    let faults = FaultLog::of(plan, trace);
+    let mut violations = Vec::new();
+    let mut judged_count = 0_u32;
+    let mut unknown = None;
+    for request in requests(trace) {
+        let Some(end) = request.end.filter(|_| request.outcome() == Some("answered")) else {
+            continue;
+        };
+        let Some(answer) = end.field("answer").map(json_of) else {
+            continue;
+        };
+        let client = request.client();
+        if faults.is_disturbed(client, request.begin.at_ms, end.at_ms) && is_error(&answer) {
+            continue;
+        }
+        match compare(plan, &request, &answer) {
+            Compared::Right => judged_count += 1,
+            Compared::Wrong(difference) => {
+                violations.push(wrong(&request, end, &difference));
+            }
+            Compared::Unknown(reason) => unknown = Some(reason),
+            Compared::NotJudged => {}
+        }
+    }
+    if judged_count == 0 && unknown.is_none() {
+        unknown = Some("no call was answered".into());
+    }
+    Verdict::of(violations, unknown)
+}
+
+enum Compared {
+    Right,
+    Wrong(String),
+    Unknown(String),
+    NotJudged,
+}
+
+fn compare(plan: &Plan, request: &Request, answer: &Json) -> Compared {
+    let code = match request.op() {
+        "call" | "touch" => code_of(plan, request),
+        "ping" if answer.as_object().is_some_and(serde_json::Map::is_empty) => {
+            return Compared::Right;
+        }
+        "ping" => return Compared::Wrong(format!("a ping is answered with {{}}, not {answer}")),
+        _ => return Compared::NotJudged,
+    };
+    let Some(code) = code else {
+        return Compared::Unknown(format!("the plan has no code for a {} of {}", request.op(), request.client()));
+    };
+    let Some(expected) = evaluate(&code) else {
+        return Compared::Unknown(format!(
+            "the code of a call of {} is not of the engine's language",
+            request.client()
+        ));
+    };
+    if is_error(answer) {
+        return Compared::Wrong(format!("the answer is the error {answer}"));
+    }
+    match expected.compare(answer) {
+        Ok(()) => Compared::Right,
+        Err(difference) => Compared::Wrong(difference),
+    }
+}
+
+fn code_of(plan: &Plan, request: &Request) -> Option<String> {
+    let client = plan.clients.iter().find(|client| client.name == request.client())?;
+    if request.op() == "touch" {
+        return Some(client.touch_code());
+    }
+    client.code_of_step(usize::try_from(request.begin.number("step")?).ok()?)
+}
+
+fn wrong(request: &Request, end: &Event, difference: &str) -> Violation {
+    let (op, begun) = (request.op(), request.begin.at_ms);
+    Violation::at(end, format!("a {op} begun at {begun} ms was answered wrongly: {difference}"))
+}
+
+/// A JSON-RPC error, as against a result.
+fn is_error(answer: &Json) -> bool {
+    answer.get("code").is_some_and(Json::is_i64) && answer.get("structuredContent").is_none()
+}
+
+fn json_of(value: &Value) -> Json {
+    match value {
+        Value::Json(json) => json.clone(),
+        Value::Text(text) => Json::from(&**text),
+        Value::Bool(flag) => Json::from(*flag),
+        Value::Int(number) => Json::from(*number),
+        Value::Uint(number) => Json::from(*number),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{answer, judged, story, violation};
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_answers_of_the_story_are_right() {
+        assert_eq!(judged(INVARIANT, story()), Verdict::Held);
+    }
+
+    #[test]
+    fn another_s_answer_is_wrong() {
+        let found = violation(INVARIANT, story().change("request.end", 3, "answer", answer("after-1")));
+        assert_eq!(
+            found.what,
+            "a call begun at 20 ms was answered wrongly: result is \"after-1\", expected \"before-1\""
+        );
+    }
+
+    #[test]
+    fn an_error_is_no_answer_to_a_call() {
+        let error = json!({"code": -32603, "message": "Internal error"});
+        let found = violation(INVARIANT, story().change("request.end", 3, "answer", error.into()));
+        assert!(found.what.contains("-32603"), "{}", found.what);
+    }
+
+    #[test]
+    fn a_touch_is_judged_like_a_call() {
+        violation(INVARIANT, story().change("request.end", 5, "answer", answer("before-1")));
+    }
+
+    #[test]
+    fn without_an_answered_call_nothing_can_be_told() {
+        assert!(matches!(judged(INVARIANT, story().cut(15)), Verdict::CannotTell(_)));
+    }
+}

@@ -1,0 +1,199 @@
+//! I40, I41: every disposal leaves one log line and one span that agree with each other and with what happened.
+
+#[cfg(test)]
+mod tests;
+
+use super::replay::Replay;
+use super::{Invariant, Kind, Verdict, Violation};
+use crate::plan::Plan;
+use crate::trace::{Event, Stream, Trace, spans_named};
+use std::collections::BTreeMap;
+
+/// See the claim.
+pub const INVARIANT: Invariant = Invariant {
+    name: "disposal-is-recorded",
+    kind: Kind::Always,
+    claim: "every disposal is told by one log line and one span with equal session, idle time, reason and counts, and an idle one lasted the timeout",
+    judge,
+};
+
+const LOG: &str = "mcp_session_idle_runtime_dispose";
+const SPAN: &str = "mcp.session.idle_runtime_dispose";
+
+/// A disposal that ended this shortly before the run may have its span still in the exporter, in ms.
+const EXPORT_MS_MAX: u64 = 2_000;
+
+/// What a disposal, its log line and its span must agree on: name of the field in each.
+const AGREED: [(&str, &str, &str); 4] = [
+    ("idle_ms", "idleMs", "mcp.session.idle_ms"),
+    ("paused", "pausedExecutionCount", "mcp.session.paused_execution_count"),
+    ("streams", "activeStreamCount", "mcp.session.active_stream_count"),
+    ("reason", "reason", "mcp.session.dispose_reason"),
+];
+
+struct Disposal<'t> {
+    begin: &'t Event,
+    /// When it ended or its object was lost.
+    end_ms: Option<u64>,
+    is_lost: bool,
+}
+
+fn judge(plan: &Plan, trace: &Trace) -> Verdict {
+    let disposals = disposals(trace);
+    let mut logs = by_session(trace.named(Stream::Telemetry, LOG));
+    let mut spans = by_session(spans_named(trace, SPAN));
+    let mut violations = Vec::new();
+    let mut unknown = None;
+    for (who, list) in &disposals {
+        let logs = logs.remove(who).unwrap_or_default();
+        let mut spans = spans.remove(who).unwrap_or_default();
+        // By begin: two disposals that overlap may export in either order.
+        spans.sort_by_key(|span| (span.number("start_at_ms"), span.ordinal));
+        let mut matcher = Matcher { logs, spans, violations: Vec::new() };
+        for disposal in list {
+            violations.extend(too_early(plan, disposal));
+            let is_open = disposal.end_ms.is_none_or(|end| end + EXPORT_MS_MAX > trace.ends_at_ms);
+            if is_open && !disposal.is_lost && !trace.is_complete() {
+                unknown = Some("the run was cut during a disposal".to_owned());
+            }
+            matcher.take(disposal, is_open);
+        }
+        violations.extend(matcher.finish());
+    }
+    for event in logs.into_values().chain(spans.into_values()).flatten() {
+        violations.push(Violation::at(event, "a disposal was told that did not happen"));
+    }
+    violations.sort_by_key(|violation| violation.ordinal);
+    Verdict::of(violations, unknown)
+}
+
+fn too_early(plan: &Plan, disposal: &Disposal) -> Option<Violation> {
+    let idle_ms = disposal.begin.number("idle_ms")?;
+    let timeout = plan.config.session_timeout_ms;
+    let is_idle = disposal.begin.text("reason") == Some("idle");
+    (is_idle && idle_ms < timeout).then(|| {
+        let what = format!("a disposal for idleness after {idle_ms} ms, the timeout is {timeout} ms");
+        Violation::at(disposal.begin, what)
+    })
+}
+
+struct Matcher<'t> {
+    logs: Vec<&'t Event>,
+    spans: Vec<&'t Event>,
+    violations: Vec<Violation>,
+}
+
+impl<'t> Matcher<'t> {
+    /// Takes the log line and the span of the next disposal, and compares.
+    fn take(&mut self, disposal: &Disposal<'t>, is_open: bool) {
+        let begin = disposal.begin;
+        let log = (!self.logs.is_empty()).then(|| self.logs.remove(0));
+        let fits = |span: &&Event| {
+            let start = span.number("start_at_ms").unwrap_or(span.at_ms);
+            start >= begin.at_ms && disposal.end_ms.is_none_or(|end| start <= end)
+        };
+        let span = self.spans.first().copied().filter(fits);
+        if span.is_some() {
+            self.spans.remove(0);
+        }
+        match log {
+            Some(log) => self.agree(begin, log, span),
+            None => self.violations.push(Violation::at(begin, "a disposal left no log line")),
+        }
+        // The span of a lost object or of a run that was cut never got out.
+        if span.is_none() && !disposal.is_lost && !is_open {
+            self.violations.push(Violation::at(begin, "a disposal left no span"));
+        }
+    }
+
+    fn agree(&mut self, begin: &Event, log: &Event, span: Option<&Event>) {
+        for (is, logged, exported) in AGREED {
+            let so = begin.field(is).map(plain);
+            let in_log = log.field(logged).map(plain);
+            let in_span = span.map(|span| span.attribute(exported).map(json_plain));
+            let log_differs = in_log != so;
+            let span_differs = in_span.as_ref().is_some_and(|told| *told != so);
+            for (differs, place, told) in [(log_differs, "log line", in_log), (span_differs, "span", in_span.flatten())]
+            {
+                if differs {
+                    let (told, so) = (told.unwrap_or("nothing".into()), so.clone().unwrap_or("nothing".into()));
+                    let what = format!("the {place} of a disposal says {logged} {told}, it was {so}");
+                    self.violations.push(Violation::at(begin, what));
+                }
+            }
+        }
+        let in_log = log.text("sessionId");
+        let in_span = span.map(|span| span.attribute("mcp.session.id").and_then(|id| id.as_str()));
+        if in_log.is_none() || in_span.is_some_and(|id| id != in_log) {
+            let what = "log line and span of a disposal name different sessions, or none";
+            self.violations.push(Violation::at(begin, what));
+        }
+    }
+
+    fn finish(mut self) -> Vec<Violation> {
+        for event in self.logs.into_iter().chain(self.spans) {
+            self.violations.push(Violation::at(event, "a disposal was told once more than it happened"));
+        }
+        self.violations
+    }
+}
+
+fn disposals(trace: &Trace) -> BTreeMap<&str, Vec<Disposal<'_>>> {
+    let mut all: BTreeMap<&str, Vec<Disposal>> = BTreeMap::new();
+    Replay::each(trace, |replay, event| {
+        let lose = |list: &mut Vec<Disposal>| {
+            for each in list.iter_mut().filter(|each| each.end_ms.is_none()) {
+                each.end_ms = Some(event.at_ms);
+                each.is_lost = true;
+            }
+        };
+        let who = event.who().unwrap_or("");
+        match &*event.name {
+            "disposal.begin" => {
+                all.entry(who).or_default().push(Disposal { begin: event, end_ms: None, is_lost: false })
+            }
+            "disposal.end" => {
+                let open = all.get_mut(who).and_then(|list| list.iter_mut().find(|each| each.end_ms.is_none()));
+                if let Some(open) = open {
+                    open.end_ms = Some(event.at_ms);
+                }
+            }
+            "object.gone" | "object.reset" => {
+                if let Some(list) = all.get_mut(who) {
+                    lose(list);
+                }
+            }
+            "isolate.ended" => {
+                let ended = event.text("isolate").or(event.who());
+                for (who, list) in &mut all {
+                    let isolate = replay.session(who).and_then(|session| session.isolate.as_deref());
+                    if isolate == ended {
+                        lose(list);
+                    }
+                }
+            }
+            _ => {}
+        }
+    });
+    all
+}
+
+fn by_session<'t>(events: impl Iterator<Item = &'t Event>) -> BTreeMap<&'t str, Vec<&'t Event>> {
+    let mut all: BTreeMap<&str, Vec<&Event>> = BTreeMap::new();
+    for event in events {
+        all.entry(event.who().unwrap_or("")).or_default().push(event);
+    }
+    all
+}
+
+fn plain(value: &crate::trace::Value) -> String {
+    match (value.as_text(), value.as_number()) {
+        (Some(text), _) => text.to_owned(),
+        (None, Some(number)) => number.to_string(),
+        (None, None) => format!("{value:?}"),
+    }
+}
+
+fn json_plain(value: &serde_json::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

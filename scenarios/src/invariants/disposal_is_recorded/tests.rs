@@ -1,0 +1,58 @@
+//! Tests of `disposal-is-recorded` on hand-made traces.
+
+use super::*;
+use crate::invariants::testing::{judged, story, violation};
+
+#[test]
+fn disposals_with_their_log_line_and_span_are_fine() {
+    assert_eq!(judged(INVARIANT, story()), Verdict::Held);
+    assert_eq!(judged(INVARIANT, story().cut(900)), Verdict::Held);
+}
+
+#[test]
+fn a_missing_record_is_named() {
+    assert_eq!(violation(INVARIANT, story().without(LOG, 2)).what, "a disposal left no log line");
+    assert_eq!(violation(INVARIANT, story().without(SPAN, 0)).what, "a disposal left no span");
+}
+
+#[test]
+fn a_record_too_many_is_named() {
+    let log = story().copy(LOG, 0, 1_030);
+    assert_eq!(violation(INVARIANT, log).what, "a disposal was told once more than it happened");
+    let span = story().copy(SPAN, 2, 97_000);
+    assert_eq!(violation(INVARIANT, span).what, "a disposal was told once more than it happened");
+    let none = story().without_all("disposal.begin");
+    assert_eq!(violation(INVARIANT, none).what, "a disposal was told that did not happen");
+}
+
+#[test]
+fn records_that_disagree_are_named() {
+    let log = story().change(LOG, 0, "activeStreamCount", 3_u64.into());
+    let found = violation(INVARIANT, log);
+    assert_eq!(found.what, "the log line of a disposal says activeStreamCount 3, it was 0");
+    let span = story().change_attribute(0, "mcp.session.idle_ms", 7.into());
+    assert_eq!(violation(INVARIANT, span).what, "the span of a disposal says idleMs 7, it was 1000");
+    let id = story().change_attribute(0, "mcp.session.id", "other".into());
+    assert!(violation(INVARIANT, id).what.contains("different sessions"));
+}
+
+#[test]
+fn an_idle_disposal_before_its_timeout_is_named() {
+    let early = story()
+        .change("disposal.begin", 0, "idle_ms", 999_u64.into())
+        .change(LOG, 0, "idleMs", 999_u64.into())
+        .change_attribute(0, "mcp.session.idle_ms", 999.into());
+    assert_eq!(violation(INVARIANT, early).what, "a disposal for idleness after 999 ms, the timeout is 1000 ms");
+}
+
+#[test]
+fn a_span_that_was_lost_with_its_object_is_not_missed() {
+    let lost = story().without(SPAN, 0).without("disposal.end", 0).platform(1_025, "s1", "object.reset", &[]);
+    assert_eq!(judged(INVARIANT, lost), Verdict::Held);
+}
+
+#[test]
+fn a_run_that_was_cut_during_a_disposal_cannot_tell() {
+    let cut = story().without("disposal.end", 0).without(SPAN, 0).cut(1_022);
+    assert!(matches!(judged(INVARIANT, cut), Verdict::CannotTell(_)));
+}

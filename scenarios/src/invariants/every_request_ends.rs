@@ -1,0 +1,102 @@
+//! L13: every request ends by an answer, an error or a closed stream, never by a client that had to give up.
+
+use super::faults::FaultLog;
+use super::requests::{Request, requests};
+use super::{Invariant, Kind, Verdict, Violation};
+use crate::plan::Plan;
+use crate::trace::{Event, Trace};
+
+/// See the claim.
+pub const INVARIANT: Invariant = Invariant {
+    name: "every-request-ends",
+    kind: Kind::Eventually,
+    claim: "every request ends with an answer, an error or a closed stream, before its client gives up",
+    judge,
+};
+
+fn judge(plan: &Plan, trace: &Trace) -> Verdict {
+    let all = requests(trace);
+    if all.is_empty() {
+        return Verdict::CannotTell("no client asked for anything".into());
+    }
+    let faults = FaultLog::of(plan, trace);
+    let mut violations = Vec::new();
+    let mut open_count = 0_u32;
+    for request in &all {
+        // A stream is held for as long as both sides like.
+        let is_held_stream = request.op() == "stream" && request.head.is_some();
+        match request.end {
+            None if is_held_stream => {}
+            None => {
+                open_count += 1;
+                violations.extend(trace.events.last().map(|last| unended(request, last)));
+            }
+            Some(end) => {
+                let excused = faults.is_held_until(end.at_ms, patience_ms(plan, request));
+                if request.outcome() == Some("gave-up") && !excused {
+                    violations.push(given_up(request, end));
+                }
+            }
+        }
+    }
+    if open_count > 0 && !trace.is_complete() {
+        violations.retain(|violation| violation.pending.is_none());
+        return Verdict::of(violations, Some("the run was cut while requests were open".into()));
+    }
+    Verdict::of(violations, None)
+}
+
+fn patience_ms(plan: &Plan, request: &Request) -> u64 {
+    let client = plan.clients.iter().find(|client| client.name == request.client());
+    client.map_or(0, |client| client.request_timeout_ms)
+}
+
+fn unended(request: &Request, last: &Event) -> Violation {
+    let (who, op) = (request.client(), request.op());
+    let pending = format!("{who}: {op} begun at {} ms has no end", request.begin.at_ms);
+    let what = format!("a {op} never ended");
+    Violation::at(last, what).of(who).pending(pending)
+}
+
+fn given_up(request: &Request, end: &Event) -> Violation {
+    let op = request.op();
+    let waited_ms = end.at_ms - request.begin.at_ms.min(end.at_ms);
+    Violation::at(end, format!("a {op} was given up after {waited_ms} ms"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{judged, story, violation};
+    use super::*;
+
+    #[test]
+    fn answers_refusals_and_ended_streams_are_ends() {
+        assert_eq!(judged(INVARIANT, story()), Verdict::Held);
+        for outcome in ["refused", "ended", "failed"] {
+            let trace = story().change("request.end", 3, "outcome", outcome.into());
+            assert_eq!(judged(INVARIANT, trace), Verdict::Held, "{outcome}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_its_client_gave_up_is_named() {
+        let trace = story().change("request.end", 3, "outcome", "gave-up".into());
+        assert_eq!(violation(INVARIANT, trace).what, "a call was given up after 8 ms");
+    }
+
+    #[test]
+    fn a_call_without_an_end_is_open_for_ever() {
+        let found = violation(INVARIANT, story().without("request.end", 3));
+        assert_eq!(found.pending.as_deref(), Some("s1: call begun at 20 ms has no end"));
+    }
+
+    #[test]
+    fn a_stream_that_is_still_held_at_the_end_is_fine() {
+        assert_eq!(judged(INVARIANT, story().without("request.end", 2)), Verdict::Held);
+    }
+
+    #[test]
+    fn a_run_that_was_cut_with_open_requests_cannot_tell() {
+        assert!(matches!(judged(INVARIANT, story().cut(24)), Verdict::CannotTell(_)));
+    }
+}

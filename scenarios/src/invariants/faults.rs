@@ -1,0 +1,165 @@
+//! Which planned faults reached the run, and what they excuse.
+
+use crate::plan::{Effect, FaultPlan, Plan, When};
+use crate::trace::{Event, Stream, Trace};
+
+/// The faults of a trace that were delivered.
+pub struct FaultLog<'a> {
+    delivered: Vec<Delivered<'a>>,
+    losses: Vec<&'a Event>,
+}
+
+struct Delivered<'a> {
+    at_ms: u64,
+    /// When a hold ended; nothing while it lasts.
+    released_at_ms: Option<u64>,
+    plan: Option<&'a FaultPlan>,
+}
+
+impl<'a> FaultLog<'a> {
+    /// Reads the fault stream of a trace, and the losses of objects and isolates that the platform reports.
+    pub fn of(plan: &'a Plan, trace: &'a Trace) -> Self {
+        let number = |event: &Event| event.number("fault").and_then(|n| usize::try_from(n).ok());
+        let mut delivered: Vec<(Option<usize>, Delivered)> = Vec::new();
+        for event in trace.of(Stream::Fault) {
+            let fault = number(event);
+            match &*event.name {
+                "fault.delivered" => delivered.push((
+                    fault,
+                    Delivered {
+                        at_ms: event.at_ms,
+                        released_at_ms: None,
+                        plan: fault.and_then(|index| plan.faults.get(index)),
+                    },
+                )),
+                "fault.released" => {
+                    for (index, each) in &mut delivered {
+                        if *index == fault && each.released_at_ms.is_none() {
+                            each.released_at_ms = Some(event.at_ms);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        // An object that destroyed itself lost nothing to the platform.
+        let by_itself = |event: &&Event| event.text("kind") == Some("destroyed");
+        let lost = |event: &&Event| matches!(&*event.name, "object.reset" | "isolate.ended") && !by_itself(event);
+        Self {
+            delivered: delivered.into_iter().map(|(_, each)| each).collect(),
+            losses: trace.of(Stream::Platform).filter(lost).collect(),
+        }
+    }
+
+    /// Whether something was made to fail, was interrupted or lost its memory in that time, or fails lastingly since
+    /// before; holds and delays do not count, since what waits is served later.
+    pub fn is_disturbed(&self, session: &str, from_ms: u64, to_ms: u64) -> bool {
+        let by_plan = self.delivered.iter().any(|each| {
+            let is_within = (from_ms..=to_ms).contains(&each.at_ms);
+            each.at_ms <= to_ms
+                && match each.plan.map(|plan| &plan.effect) {
+                    Some(Effect::Hold { .. } | Effect::Delay { .. }) => false,
+                    Some(Effect::Fail { lasting: true, .. }) => true,
+                    Some(_) | None => is_within,
+                }
+        });
+        let by_loss = self.losses.iter().any(|event| {
+            let concerns = event.name == "isolate.ended" || event.who() == Some(session);
+            concerns && (from_ms..=to_ms).contains(&event.at_ms)
+        });
+        by_plan || by_loss
+    }
+
+    /// Whether a hold left a client less than half of its patience before that time.
+    pub fn is_held_until(&self, at_ms: u64, patience_ms: u64) -> bool {
+        self.delivered.iter().any(|each| {
+            let is_hold =
+                matches!(each.plan.map(|plan| &plan.effect), Some(Effect::Hold { .. } | Effect::Delay { .. }));
+            is_hold && each.at_ms <= at_ms && self.ends_ms(each).saturating_add(patience_ms / 2) > at_ms
+        })
+    }
+
+    /// The ms of that time in which planned holds and delays lasted, added up.
+    pub fn held_ms(&self, from_ms: u64, to_ms: u64) -> u64 {
+        let overlap = |each: &Delivered| {
+            let end = self.ends_ms(each).min(to_ms);
+            end.saturating_sub(each.at_ms.max(from_ms))
+        };
+        self.delivered.iter().map(overlap).sum()
+    }
+
+    /// Whether a planned failure hit a write of the alarm in that time: only the next use of the session heals it.
+    pub fn lost_alarm_write(&self, from_ms: u64, to_ms: u64) -> bool {
+        self.delivered.iter().any(|each| {
+            let Some(FaultPlan { when: When::Operation { operation, .. }, effect: Effect::Fail { lasting, .. } }) =
+                each.plan
+            else {
+                return false;
+            };
+            let is_in_time = each.at_ms <= to_ms && (*lasting || each.at_ms >= from_ms);
+            is_in_time && operation.contains("setAlarm")
+        })
+    }
+
+    fn ends_ms(&self, each: &Delivered) -> u64 {
+        match each.plan.map(|plan| &plan.effect) {
+            Some(Effect::Delay { ms }) => each.at_ms + ms,
+            Some(Effect::Hold { for_ms, .. }) => {
+                each.released_at_ms.or(for_ms.map(|ms| each.at_ms + ms)).unwrap_or(u64::MAX)
+            }
+            _ => each.at_ms,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Builder, plan_with_failing_alarm_write};
+    use super::*;
+
+    /// A plan whose only fault has this effect on some operation.
+    fn plan_with(effect: Effect) -> Plan {
+        let mut plan = plan_with_failing_alarm_write();
+        plan.faults[0].effect = effect;
+        plan
+    }
+
+    fn hold() -> Effect {
+        Effect::Hold { release: None, for_ms: Some(1_000) }
+    }
+
+    #[test]
+    fn a_failure_disturbs_from_its_delivery_and_a_hold_does_not() {
+        let trace = Builder::default().fault(100, "fault.delivered", 0).build();
+        let failing = plan_with_failing_alarm_write();
+        let log = FaultLog::of(&failing, &trace);
+        assert!(log.is_disturbed("s1", 50, 100));
+        assert!(!log.is_disturbed("s1", 101, 200));
+        assert!(log.lost_alarm_write(100, 200));
+        let holding = plan_with(hold());
+        assert!(!FaultLog::of(&holding, &trace).is_disturbed("s1", 0, 200));
+    }
+
+    #[test]
+    fn the_loss_of_an_object_disturbs_its_session_only() {
+        let plan = plan_with_failing_alarm_write();
+        let trace = Builder::default().platform(100, "s1", "object.reset", &[]).build();
+        let log = FaultLog::of(&plan, &trace);
+        assert!(log.is_disturbed("s1", 0, 200));
+        assert!(!log.is_disturbed("s2", 0, 200));
+    }
+
+    #[test]
+    fn a_hold_lasts_until_it_is_released_and_excuses_half_a_patience_more() {
+        let plan = plan_with(hold());
+        let delivered = Builder::default().fault(100, "fault.delivered", 0);
+        let planned = delivered.clone().build();
+        assert_eq!(FaultLog::of(&plan, &planned).held_ms(600, 5_000), 500);
+        let released = delivered.fault(400, "fault.released", 0).build();
+        let log = FaultLog::of(&plan, &released);
+        assert_eq!(log.held_ms(0, 5_000), 300);
+        assert!(log.is_held_until(899, 1_000));
+        assert!(!log.is_held_until(900, 1_000));
+        assert!(!log.is_held_until(99, 1_000));
+    }
+}

@@ -1,0 +1,227 @@
+//! L1, L5, L6: an idle session gives its runtime back: at its timeout with nothing live, at its ceiling whatever is.
+
+use super::faults::FaultLog;
+use super::limits::{ALARM_LATE_MS_MAX, DISPOSAL_MS_MAX, LEASE_MS, RUNNING_CEILING_MS};
+use super::replay::{Alarm, Replay, Session};
+use super::{Invariant, Kind, Verdict, Violation};
+use crate::plan::Plan;
+use crate::trace::{Event, Stream, Trace};
+use std::collections::BTreeMap;
+
+/// See the claim.
+pub const INVARIANT: Invariant = Invariant {
+    name: "idle-runtime-is-released",
+    kind: Kind::Eventually,
+    claim: "a runtime with nothing live is disposed once its session has been idle for the timeout, and any other at the ceiling",
+    judge,
+};
+
+fn judge(plan: &Plan, trace: &Trace) -> Verdict {
+    let judge = Judge { timeout_ms: plan.config.session_timeout_ms, faults: FaultLog::of(plan, trace) };
+    let until = ["touch", "quiet-after", "end"].into_iter().find_map(|phase| trace.phase_at(phase));
+    let last = until.or(trace.events.last());
+    let Some(last) = last else {
+        return Verdict::CannotTell("the trace is empty".into());
+    };
+    let mut violations = Vec::new();
+    let mut late_ms: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut was_resident = false;
+    let mut replay = Replay::default();
+    for event in trace.events.iter().take_while(|event| event.ordinal < last.ordinal) {
+        was_resident |= event.is(Stream::State, "runtime.installed");
+        note_lateness(event, &mut late_ms);
+        if event.is(Stream::State, "runtime.released") {
+            let who = event.who().unwrap_or("");
+            let late = late_ms.get(who).copied().unwrap_or(0);
+            violations.extend(judge.released(&replay, event, late));
+        }
+        replay.apply(event);
+    }
+    if !was_resident {
+        return Verdict::CannotTell("no runtime was ever installed".into());
+    }
+    let mut unknown = None;
+    for (who, session) in replay.sessions().filter(|(_, session)| session.runtime.is_some()) {
+        match judge.resident(who, session, last) {
+            Some(violation) => violations.push(violation),
+            None => unknown = unknown.or(judge.too_early(trace, who, session, last)),
+        }
+    }
+    if until.is_none() {
+        unknown = Some("the run was cut before its quiet phase ended".into());
+    }
+    Verdict::of(violations, unknown)
+}
+
+/// Adds up how late the alarms of each session came since its last activity.
+fn note_lateness<'t>(event: &'t Event, late_ms: &mut BTreeMap<&'t str, u64>) {
+    let Some(who) = event.who() else { return };
+    match &*event.name {
+        "activity" | "runtime.installed" => {
+            late_ms.insert(who, 0);
+        }
+        "alarm.fired" => *late_ms.entry(who).or_default() += event.number("late_ms").unwrap_or(0),
+        _ => {}
+    }
+}
+
+struct Judge<'a> {
+    timeout_ms: u64,
+    faults: FaultLog<'a>,
+}
+
+impl Judge<'_> {
+    /// When the runtime of a resident session has to go.
+    fn due_ms(&self, session: &Session) -> u64 {
+        let idle_from = session.idle_from_ms().unwrap_or(0);
+        let idle_due = idle_from.saturating_add(self.timeout_ms);
+        let ceiling = idle_from.saturating_add(RUNNING_CEILING_MS.max(self.timeout_ms));
+        if session.is_live() {
+            return ceiling;
+        }
+        match session.live_ended_at_ms {
+            // The alarm of the deadline found it live and extended; the next one comes at the end of that lease.
+            Some(ended) if ended >= idle_due => ceiling.min(ended + LEASE_MS),
+            _ => idle_due,
+        }
+    }
+
+    /// A release that came too late, beyond what its alarms were late.
+    fn released(&self, replay: &Replay, event: &Event, late_ms: u64) -> Option<Violation> {
+        let who = event.who()?;
+        let session = replay.session(who)?;
+        let idle_from = session.idle_from_ms()?;
+        let due = self.due_ms(session);
+        let latest = due + late_ms + DISPOSAL_MS_MAX + self.faults.held_ms(idle_from, event.at_ms);
+        let is_excused = self.faults.is_disturbed(who, idle_from, event.at_ms);
+        if event.at_ms <= latest || is_excused {
+            return None;
+        }
+        let overdue = event.at_ms - due;
+        let what = format!("session {who} was released only {overdue} ms after its idle deadline");
+        let pending = format!("{who}: idle deadline {due} ms, its alarms were {late_ms} ms late");
+        Some(Violation::at(event, what).pending(pending))
+    }
+
+    /// A session that is still resident at the end of the quiet although it was due.
+    fn resident(&self, who: &str, session: &Session, last: &Event) -> Option<Violation> {
+        let idle_from = session.idle_from_ms()?;
+        let due = self.due_ms(session);
+        let is_coming = session.is_alarm_running
+            || session.disposal_count > 0
+            || matches!(session.alarm, Alarm::Armed { .. } | Alarm::Retrying);
+        let late = if is_coming { ALARM_LATE_MS_MAX } else { 0 };
+        let latest = due + late + DISPOSAL_MS_MAX + self.faults.held_ms(idle_from, last.at_ms);
+        if last.at_ms <= latest || self.faults.lost_alarm_write(idle_from, last.at_ms) {
+            return None;
+        }
+        let overdue = last.at_ms - due;
+        let what = format!("session {who} still resident {overdue} ms after its idle deadline, untouched since");
+        let pending = format!("{who}: idle deadline {due} ms, {}", alarm_words(&session.alarm));
+        Some(Violation::at(last, what).of(who).pending(pending))
+    }
+
+    /// Why nothing can be said of a session that is resident and not overdue, unless its activity is what keeps it.
+    fn too_early(&self, trace: &Trace, who: &str, session: &Session, last: &Event) -> Option<String> {
+        let quiet_from = trace.phase_at("quiet").map_or(0, |event| event.at_ms);
+        let quiet_ms = last.at_ms.saturating_sub(quiet_from);
+        let needed_ms =
+            self.due_ms(session).saturating_sub(session.idle_from_ms()?) + ALARM_LATE_MS_MAX + DISPOSAL_MS_MAX;
+        (quiet_ms < needed_ms)
+            .then(|| format!("the quiet of {quiet_ms} ms is too short for {who}, which may stay {needed_ms} ms"))
+    }
+}
+
+/// The state of the alarm slot in words.
+pub fn alarm_words(alarm: &Alarm) -> String {
+    match alarm {
+        Alarm::Never => "no alarm was ever set".into(),
+        Alarm::Empty { since_ms, by: None } => {
+            format!("no alarm set since it fired at {since_ms} ms")
+        }
+        Alarm::Empty { since_ms, by: Some(by) } => {
+            format!("no alarm set since {since_ms} ms, when {by} deleted it")
+        }
+        Alarm::Armed { due_ms, by, .. } => format!("alarm armed for {due_ms} ms by {by}"),
+        Alarm::Retrying => "its alarm waits for a retry".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Builder, judged, plan, story, violation};
+    use super::*;
+
+    /// The story up to the second call, after which nothing is released.
+    fn leak() -> Builder {
+        story().without_between(6_000, 95_000)
+    }
+
+    #[test]
+    fn a_runtime_that_goes_with_its_alarm_is_fine() {
+        assert_eq!(judged(INVARIANT, story()), Verdict::Held);
+    }
+
+    #[test]
+    fn a_runtime_that_stays_without_an_alarm_is_named_with_its_deadline() {
+        let trace = leak().platform(5_030, "s1", "alarm.deleted", &[("by", "agents.schedule".into())]);
+        let found = violation(INVARIANT, trace);
+        assert_eq!(found.session.as_deref(), Some("s1"));
+        assert_eq!(found.what, "session s1 still resident 88976 ms after its idle deadline, untouched since");
+        let pending = "s1: idle deadline 6024 ms, no alarm set since 5030 ms, when agents.schedule deleted it";
+        assert_eq!(found.pending.as_deref(), Some(pending));
+        assert_eq!(found.at_ms, 95_000);
+    }
+
+    #[test]
+    fn a_late_alarm_excuses_no_more_than_its_lateness() {
+        let late =
+            |late_ms: u64| story().without_between(6_000, 95_000).dispose(6_024 + late_ms, 1_000 + late_ms, 2, late_ms);
+        assert_eq!(judged(INVARIANT, late(50_000)), Verdict::Held);
+        let silent = late(50_000).change("alarm.fired", 2, "late_ms", 0_u64.into());
+        let found = violation(INVARIANT, silent);
+        assert!(found.what.contains("released only"), "{}", found.what);
+    }
+
+    #[test]
+    fn a_live_connection_keeps_the_runtime_up_to_the_ceiling() {
+        let live = |until: u64| {
+            leak()
+                .platform(5_040, "s1", "socket.opened", &[("socket", 9_u64.into()), ("method", "GET".into())])
+                .without_between(94_000, 1_000_000)
+                .phase(until, "touch")
+        };
+        assert!(matches!(judged(INVARIANT, live(2_170_000)), Verdict::CannotTell(_)));
+        let found = violation(INVARIANT, live(2_180_000));
+        assert!(found.pending.is_some_and(|pending| pending.starts_with("s1: idle deadline 2105024 ms")));
+        let renewed = live(2_600_000).state(2_000_000, "s1", "activity", &[]);
+        assert_eq!(judged(INVARIANT, renewed), Verdict::Held);
+    }
+
+    #[test]
+    fn a_connection_that_ended_late_earns_one_lease() {
+        let ended = |until: u64| {
+            leak()
+                .platform(5_040, "s1", "socket.opened", &[("socket", 9_u64.into())])
+                .platform(60_000, "s1", "socket.closed", &[("socket", 9_u64.into())])
+                .without_between(94_000, 1_000_000)
+                .phase(until, "touch")
+        };
+        assert!(matches!(judged(INVARIANT, ended(360_000)), Verdict::CannotTell(_)));
+        violation(INVARIANT, ended(375_000));
+    }
+
+    #[test]
+    fn an_alarm_write_lost_to_a_fault_excuses_until_the_touch() {
+        let trace = leak().platform(5_030, "s1", "alarm.deleted", &[]).fault(5_028, "fault.delivered", 0);
+        let faulty = super::super::testing::plan_with_failing_alarm_write();
+        assert_ne!((INVARIANT.judge)(&plan(), &trace.clone().build()), Verdict::Held);
+        assert_eq!((INVARIANT.judge)(&faulty, &trace.build()), Verdict::Held);
+    }
+
+    #[test]
+    fn a_run_that_was_cut_or_built_nothing_cannot_tell() {
+        assert!(matches!(judged(INVARIANT, story().cut(5_500)), Verdict::CannotTell(_)));
+        assert!(matches!(judged(INVARIANT, Builder::default().phase(9, "end")), Verdict::CannotTell(_)));
+    }
+}

@@ -1,0 +1,14 @@
+//! The numbers that claims about idle time rest on, in ms.
+
+use crate::decision::DELAY_MS_MAX;
+
+/// Beyond this idle time a runtime goes whatever is live (session-core §1.7, MAX_RUNNING_SESSION_IDLE_MS).
+pub const RUNNING_CEILING_MS: u64 = 2_100_000;
+/// The longest extension that running work or a live stream earns (session-core §1.7, RUNNING_EXECUTION_LEASE_MS).
+pub const LEASE_MS: u64 = 240_000;
+/// The latest that an alarm comes (platform facts 68, 210).
+pub const ALARM_LATE_MS_MAX: u64 = DELAY_MS_MAX;
+/// What a disposal itself may take once its alarm fired: closes, deletions and commits in a hostile world.
+pub const DISPOSAL_MS_MAX: u64 = 10_000;
+/// How long the alarm slot may lag behind intent while the write that follows is on its way.
+pub const ALARM_WRITE_MS_MAX: u64 = 5_000;

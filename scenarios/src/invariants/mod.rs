@@ -1,0 +1,160 @@
+//! What must hold: every invariant is judged on every trace, and each is one claim in one file and one line here.
+
+mod alarm_follows_intent;
+mod answers_are_right;
+mod disposal_is_recorded;
+mod disposed_session_serves_again;
+mod durable_identity_survives;
+mod every_request_ends;
+mod gauge_matches_residents;
+mod idle_runtime_is_released;
+mod no_cross_context_io;
+mod one_build_at_a_time;
+mod runtime_closed_once;
+
+mod faults;
+pub(crate) mod limits;
+mod replay;
+mod requests;
+#[cfg(test)]
+pub(crate) mod testing;
+
+use crate::plan::Plan;
+use crate::trace::{Event, Trace};
+
+/// All invariants, in the order they are reported.
+pub const ALL: &[Invariant] = &[
+    idle_runtime_is_released::INVARIANT,
+    disposed_session_serves_again::INVARIANT,
+    runtime_closed_once::INVARIANT,
+    gauge_matches_residents::INVARIANT,
+    one_build_at_a_time::INVARIANT,
+    answers_are_right::INVARIANT,
+    every_request_ends::INVARIANT,
+    disposal_is_recorded::INVARIANT,
+    alarm_follows_intent::INVARIANT,
+    durable_identity_survives::INVARIANT,
+    no_cross_context_io::INVARIANT,
+];
+
+/// A named claim over plan and trace.
+#[derive(Clone, Copy)]
+pub struct Invariant {
+    /// The claim as a name, true when all is well: `idle-runtime-is-released`.
+    pub name: &'static str,
+    /// What kind of claim it is.
+    pub kind: Kind,
+    /// The claim in one sentence.
+    pub claim: &'static str,
+    /// Decides; a pure function.
+    pub judge: fn(&Plan, &Trace) -> Verdict,
+}
+
+/// The kinds of claims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Something bad never happens.
+    Always,
+    /// Something good happens, at the latest in the quiet of the settle phase.
+    Eventually,
+    /// A situation that some run must reach, judged over many.
+    Sometimes,
+}
+
+/// What an invariant says about one trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The claim holds.
+    Held,
+    /// It does not, at these places.
+    Violated(Vec<Violation>),
+    /// The trace lacks what the claim is about; why, in one sentence.
+    CannotTell(String),
+}
+
+/// Where and how one claim fails in one trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Alias of the session, if it is one session's.
+    pub session: Option<String>,
+    /// What is wrong, in one sentence; the same for every run apart from its numbers.
+    pub what: String,
+    /// When, in virtual ms since the start of the run.
+    pub at_ms: u64,
+    /// The event that shows it.
+    pub ordinal: u32,
+    /// The obligation that is still open, in words.
+    pub pending: Option<String>,
+}
+
+impl Violation {
+    /// A violation that an event shows, of the session that the event belongs to.
+    fn at(event: &Event, what: impl Into<String>) -> Self {
+        Self {
+            session: event.who().map(str::to_owned),
+            what: what.into(),
+            at_ms: event.at_ms,
+            ordinal: event.ordinal,
+            pending: None,
+        }
+    }
+
+    /// The same, of that session.
+    fn of(mut self, session: &str) -> Self {
+        self.session = Some(session.to_owned());
+        self
+    }
+
+    /// The same with its open obligation.
+    fn pending(mut self, pending: impl Into<String>) -> Self {
+        self.pending = Some(pending.into());
+        self
+    }
+}
+
+impl Verdict {
+    /// Violated if there are violations, else cannot tell if there is a reason, else held.
+    fn of(violations: Vec<Violation>, unknown: Option<String>) -> Self {
+        match (violations.is_empty(), unknown) {
+            (false, _) => Verdict::Violated(violations),
+            (true, Some(reason)) => Verdict::CannotTell(reason),
+            (true, None) => Verdict::Held,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_claims_in_kebab_case() {
+        let names: BTreeSet<&str> = ALL.iter().map(|each| each.name).collect();
+        assert_eq!(names.len(), ALL.len());
+        for invariant in ALL {
+            assert!(invariant.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'));
+            assert!(!invariant.claim.ends_with('.') && !invariant.claim.is_empty());
+        }
+    }
+
+    #[test]
+    fn all_hold_on_the_trace_of_the_story() {
+        let trace = testing::story().build();
+        for invariant in ALL {
+            let verdict = (invariant.judge)(&testing::plan(), &trace);
+            assert_eq!(verdict, Verdict::Held, "{}", invariant.name);
+        }
+    }
+
+    #[test]
+    fn none_panics_on_an_empty_or_shuffled_trace() {
+        let plan = testing::plan();
+        let mut shuffled = testing::story().build();
+        shuffled.events.reverse();
+        for invariant in ALL {
+            (invariant.judge)(&plan, &Trace::default());
+            (invariant.judge)(&plan, &shuffled);
+        }
+    }
+}

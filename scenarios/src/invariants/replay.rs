@@ -1,0 +1,279 @@
+//! What is so in each session at each event: the platform and state events of a trace, replayed.
+
+use crate::trace::{Event, Stream, Trace, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The sessions of a trace, as of the events applied so far.
+#[derive(Default)]
+pub struct Replay {
+    sessions: BTreeMap<Arc<str>, Session>,
+}
+
+/// One session object, as of the events applied so far.
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    /// Where its object lives, while it does.
+    pub isolate: Option<Arc<str>>,
+    /// Counts the constructions of its object.
+    pub incarnation: u32,
+    /// The installed runtime, until it is released or lost.
+    pub runtime: Option<Runtime>,
+    /// Start bodies that run; more than one is a violation.
+    pub start_count: u32,
+    /// Inits that run.
+    pub init_count: u32,
+    /// Teardowns that run.
+    pub teardown_count: u32,
+    /// Disposals that run.
+    pub disposal_count: u32,
+    /// The alarm slot.
+    pub alarm: Alarm,
+    /// Whether the alarm handler runs.
+    pub is_alarm_running: bool,
+    /// Last activity in ms; like the stored value it outlives the object.
+    pub activity_at_ms: Option<u64>,
+    /// Live connections that the object sees.
+    pub sockets: BTreeSet<String>,
+    /// Accepted requests without an answer yet.
+    pub requests: BTreeSet<String>,
+    /// When the last live thing ended.
+    pub live_ended_at_ms: Option<u64>,
+    /// Since when it is condemned: marked for destruction.
+    pub condemned_at_ms: Option<u64>,
+    /// Whether its client has ended it.
+    pub is_closed_by_client: bool,
+    /// Whether `destroy` runs.
+    pub is_destroying: bool,
+    /// When its storage was wiped.
+    pub wiped_at_ms: Option<u64>,
+}
+
+/// An installed runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Runtime {
+    /// Its number.
+    pub number: Option<u64>,
+    /// When it was installed.
+    pub at_ms: u64,
+}
+
+/// The alarm slot of an object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Alarm {
+    /// Never set.
+    #[default]
+    Never,
+    /// Empty since it was deleted or fired.
+    Empty {
+        /// Since when, in ms.
+        since_ms: u64,
+        /// Who deleted it; nothing after it fired.
+        by: Option<Arc<str>>,
+    },
+    /// Armed.
+    Armed {
+        /// When it is due, in ms.
+        due_ms: u64,
+        /// When it was set, in ms.
+        set_at_ms: u64,
+        /// Who set it.
+        by: Arc<str>,
+    },
+    /// The handler failed or was lost, and the platform will deliver it again (platform facts 70, 76, 84).
+    Retrying,
+}
+
+impl Session {
+    /// Whether anything keeps the idle policy from releasing the runtime: a connection or an unanswered request.
+    pub fn is_live(&self) -> bool {
+        !self.sockets.is_empty() || !self.requests.is_empty()
+    }
+
+    /// From when the idle time of a resident session counts, in ms.
+    pub fn idle_from_ms(&self) -> Option<u64> {
+        let runtime = self.runtime?;
+        Some(self.activity_at_ms.unwrap_or(0).max(runtime.at_ms))
+    }
+
+    /// Whether a client's end or a verdict of the edge allows its storage to go.
+    pub fn may_be_destroyed(&self) -> bool {
+        self.is_closed_by_client || self.condemned_at_ms.is_some()
+    }
+
+    fn lose_memory(&mut self) {
+        self.isolate = None;
+        self.runtime = None;
+        self.start_count = 0;
+        self.init_count = 0;
+        self.teardown_count = 0;
+        self.disposal_count = 0;
+        self.is_destroying = false;
+        if self.is_alarm_running {
+            self.is_alarm_running = false;
+            self.alarm = Alarm::Retrying;
+        }
+    }
+
+    /// Memory and connections; stored requests stay.
+    fn lose_everything_live(&mut self, at_ms: u64) {
+        self.lose_memory();
+        self.sockets.clear();
+        self.end_live(at_ms);
+    }
+
+    fn end_live(&mut self, at_ms: u64) {
+        if !self.is_live() {
+            self.live_ended_at_ms = Some(at_ms);
+        }
+    }
+}
+
+impl Replay {
+    /// Calls `look` for every event, with what was so just before it, and gives what is so at the end.
+    pub fn each<'t>(trace: &'t Trace, mut look: impl FnMut(&Replay, &'t Event)) -> Replay {
+        let mut replay = Replay::default();
+        for event in &trace.events {
+            look(&replay, event);
+            replay.apply(event);
+        }
+        replay
+    }
+
+    /// The session, if any event belonged to it so far.
+    pub fn session(&self, who: &str) -> Option<&Session> {
+        self.sessions.get(who)
+    }
+
+    /// All sessions so far, by alias.
+    pub fn sessions(&self) -> impl Iterator<Item = (&str, &Session)> {
+        self.sessions.iter().map(|(who, session)| (&**who, session))
+    }
+
+    /// Takes one event into account.
+    pub fn apply(&mut self, event: &Event) {
+        if event.is(Stream::Platform, "isolate.ended") {
+            self.end_isolate(event);
+            return;
+        }
+        let Some(who) = &event.who else { return };
+        let is_session_event = match event.stream {
+            Stream::Platform => !event.name.starts_with("isolate."),
+            Stream::State => event.name != "gauge",
+            Stream::History => event.name == "request.begin",
+            _ => false,
+        };
+        if !is_session_event {
+            return;
+        }
+        if !self.sessions.contains_key(who) {
+            self.sessions.insert(who.clone(), Session::default());
+        }
+        let Some(session) = self.sessions.get_mut(who) else {
+            return;
+        };
+        match event.stream {
+            Stream::Platform => apply_platform(session, event),
+            Stream::State => apply_state(session, event),
+            _ => session.is_closed_by_client |= event.text("op") == Some("close"),
+        }
+    }
+
+    fn end_isolate(&mut self, event: &Event) {
+        let ended = event.text("isolate").or(event.who());
+        for session in self.sessions.values_mut() {
+            if session.isolate.as_deref() == ended {
+                session.lose_everything_live(event.at_ms);
+            }
+        }
+    }
+}
+
+fn apply_platform(session: &mut Session, event: &Event) {
+    let at_ms = event.at_ms;
+    match &*event.name {
+        "object.constructed" => {
+            session.lose_memory();
+            session.isolate = event.text("isolate").map(Into::into);
+            session.incarnation += 1;
+        }
+        "object.gone" => session.lose_memory(),
+        "object.reset" => session.lose_everything_live(at_ms),
+        "alarm.set" => {
+            session.alarm = Alarm::Armed {
+                due_ms: event.number("due_at_ms").unwrap_or(0),
+                set_at_ms: at_ms,
+                by: event.text("by").unwrap_or("?").into(),
+            };
+        }
+        "alarm.deleted" => {
+            session.alarm = Alarm::Empty { since_ms: at_ms, by: Some(event.text("by").unwrap_or("?").into()) };
+        }
+        "alarm.fired" => {
+            session.is_alarm_running = true;
+            session.alarm = Alarm::Empty { since_ms: at_ms, by: None };
+        }
+        "alarm.ended" => {
+            session.is_alarm_running = false;
+            let is_empty = matches!(session.alarm, Alarm::Empty { .. } | Alarm::Never);
+            if event.text("outcome") == Some("failed") && is_empty {
+                session.alarm = Alarm::Retrying;
+            }
+        }
+        "socket.opened" => {
+            session.sockets.insert(key_of(event, "socket"));
+        }
+        "socket.closed" => {
+            session.sockets.remove(&key_of(event, "socket"));
+            session.end_live(at_ms);
+        }
+        "storage.wiped" => session.wiped_at_ms = Some(at_ms),
+        _ => {}
+    }
+}
+
+fn apply_state(session: &mut Session, event: &Event) {
+    let at_ms = event.at_ms;
+    match &*event.name {
+        "start.begin" => session.start_count += 1,
+        "start.end" => lower(&mut session.start_count),
+        "init.begin" => session.init_count += 1,
+        "init.end" => lower(&mut session.init_count),
+        "teardown.begin" => session.teardown_count += 1,
+        "teardown.end" => lower(&mut session.teardown_count),
+        "disposal.begin" => session.disposal_count += 1,
+        "disposal.end" => lower(&mut session.disposal_count),
+        "runtime.installed" => {
+            session.runtime = Some(Runtime { number: event.number("runtime"), at_ms });
+        }
+        "runtime.released" => session.runtime = None,
+        "activity" => session.activity_at_ms = Some(at_ms),
+        // Condemning comes from outside; what an alarm handler decides by itself is no verdict on the session.
+        "condemned" if !session.is_alarm_running => {
+            session.condemned_at_ms = session.condemned_at_ms.or(Some(at_ms));
+        }
+        "destroy.begin" => session.is_destroying = true,
+        "destroy.end" => session.is_destroying = false,
+        "request.accepted" => {
+            session.requests.insert(key_of(event, "stream"));
+        }
+        "request.answered" => {
+            session.requests.remove(&key_of(event, "stream"));
+            session.end_live(at_ms);
+        }
+        _ => {}
+    }
+}
+
+fn lower(count: &mut u32) {
+    *count = count.saturating_sub(1);
+}
+
+/// The value of a field as a key, whether it is a number or a text.
+pub fn key_of(event: &Event, field: &str) -> String {
+    match event.field(field) {
+        Some(Value::Text(text)) => text.to_string(),
+        Some(other) => other.as_number().map_or_else(String::new, |number| number.to_string()),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,147 @@
+//! Arguments that several commands share, and how each is read.
+
+use crate::draw::Overrides;
+use crate::error::Error;
+use scenarios::catalog::Scenario;
+use scenarios::plan::{Core, Plan};
+use scenarios::seed::Seed;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// Form of results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs: one JSON document.
+    Json,
+}
+
+/// What is changed in the plans that scenarios draw.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Changes {
+    /// Switch a historic bug on; may be repeated (`sim list defects`)
+    #[arg(long = "defect", value_name = "NAME")]
+    pub defects: Vec<String>,
+    /// Change what an operator configures, such as `session-timeout-ms=60000`; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub settings: Vec<String>,
+    /// Run the core with the bugs that were found here repaired, or as it was described
+    #[arg(long, value_name = "CORE")]
+    pub core: Option<CoreName>,
+}
+
+/// The core under test, as typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum CoreName {
+    /// Found bugs are repaired (the default)
+    Fixed,
+    /// As the behavioural description has it
+    Described,
+}
+
+impl Changes {
+    /// The changes, with every name checked.
+    ///
+    /// # Errors
+    /// A usage error for an unknown defect, key or value, with the nearest names.
+    pub fn read(&self) -> Result<Overrides, Error> {
+        let core = self.core.map(|core| match core {
+            CoreName::Fixed => Core::Fixed,
+            CoreName::Described => Core::Described,
+        });
+        Overrides::read(&self.defects, &self.settings, core)
+    }
+
+    /// The same changes as arguments for a worker.
+    pub fn as_arguments(&self) -> Vec<String> {
+        let named = |name: &str, values: &[String]| -> Vec<String> {
+            values.iter().map(|value| format!("--{name}={value}")).collect()
+        };
+        let mut arguments = named("defect", &self.defects);
+        arguments.extend(named("set", &self.settings));
+        arguments.extend(self.core.map(|core| match core {
+            CoreName::Fixed => "--core=fixed".to_owned(),
+            CoreName::Described => "--core=described".to_owned(),
+        }));
+        arguments
+    }
+}
+
+/// Where and how a run is reported.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Reporting {
+    /// Write the trace of the run to this file, as JSON lines
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// Form of the result
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+    /// Folder that reports of failures are written to
+    #[arg(long, value_name = "DIR", default_value = "reports")]
+    pub reports: PathBuf,
+}
+
+/// Reads a seed: decimal, hexadecimal, `_` between digits.
+///
+/// # Errors
+/// A sentence with the accepted forms.
+pub fn seed(text: &str) -> Result<Seed, String> {
+    text.parse::<Seed>().map_err(|refusal| format!("{}: {}", refusal.problem, refusal.remedy))
+}
+
+/// Reads `A..B`, the seeds from A up to and without B.
+///
+/// # Errors
+/// A sentence with the accepted form.
+pub fn seeds(text: &str) -> Result<Range<u64>, String> {
+    let (from, to) = text.split_once("..").ok_or("expected A..B, the seeds from A up to and without B")?;
+    let (from, to) = (seed(from)?.0, seed(to)?.0);
+    if from >= to {
+        return Err("the range has no seed in it: write the smaller number first".to_owned());
+    }
+    if to - from > 1_000_000 {
+        return Err("more than 1000000 seeds: take a shorter range".to_owned());
+    }
+    Ok(from..to)
+}
+
+/// The named scenarios, or the whole catalog when none is named.
+///
+/// # Errors
+/// A usage error for an unknown name.
+pub fn scenarios_named(names: &[String]) -> Result<Vec<&'static Scenario>, Error> {
+    if names.is_empty() {
+        return Ok(crate::draw::scenarios().collect());
+    }
+    names.iter().map(|name| crate::draw::scenario(name)).collect()
+}
+
+/// The plan of a file.
+///
+/// # Errors
+/// A usage error that names the file, the place in it, what was expected and what to do.
+pub fn plan_file(path: &std::path::Path) -> Result<Plan, Error> {
+    let bytes = crate::files::read_bounded(path, "plan", scenarios::bad_input::PLAN_BYTES_MAX)?;
+    let plan = Plan::parse(&bytes).map_err(|refusal| {
+        let sentence = refusal.in_file(&path.to_string_lossy()).to_string();
+        Error::usage(crate::text::printable(&sentence))
+    })?;
+    crate::draw::check_names(&plan, path)?;
+    Ok(plan)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_of_seeds_is_read_without_its_end() {
+        assert_eq!(seeds("0..20"), Ok(0..20));
+        assert_eq!(seeds("0x10..1_000"), Ok(16..1000));
+        for wrong in ["", "5", "5..5", "9..2", "a..b", "..", "0..18446744073709551615"] {
+            assert!(seeds(wrong).is_err(), "{wrong}");
+        }
+    }
+}

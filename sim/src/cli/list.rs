@@ -1,0 +1,101 @@
+//! `sim list`: what there is to run, what must hold, and what can be broken.
+
+use super::args::Format;
+use super::console::Console;
+use crate::draw;
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+use crate::report::kind_word;
+use crate::text::table;
+use model::defect::DEFECTS;
+use scenarios::invariants;
+use serde_json::{Value as Json, json};
+
+/// Arguments of `sim list`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// What to list; everything when it is left out
+    what: Option<What>,
+    /// Form of the result
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+/// What can be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum What {
+    /// What can be run: id and story
+    Scenarios,
+    /// What must hold: name, kind and claim
+    Invariants,
+    /// What can be broken: name, source, the check that is to catch it, and what goes wrong
+    Defects,
+}
+
+const EVERYTHING: [What; 3] = [What::Scenarios, What::Invariants, What::Defects];
+
+/// Prints the lists.
+///
+/// # Errors
+/// Those of the console.
+pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
+    let asked = args.what.map_or(EVERYTHING.to_vec(), |what| vec![what]);
+    match args.format {
+        Format::Text => {
+            let lists = asked.iter().map(|what| {
+                // A single list stands alone, so that it can be piped.
+                let heading = if args.what.is_none() { format!("{}\n", what.name()) } else { String::new() };
+                heading + &table(&what.rows(), &[])
+            });
+            console.print(&lists.collect::<Vec<_>>().join("\n"))?;
+        }
+        Format::Json => {
+            let lists = asked.iter().map(|what| (what.name().to_owned(), what.json()));
+            console.print_json(&Json::Object(lists.collect()))?;
+        }
+    }
+    Ok(ExitCode::Held)
+}
+
+impl What {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Scenarios => "scenarios",
+            Self::Invariants => "invariants",
+            Self::Defects => "defects",
+        }
+    }
+
+    fn columns(self) -> &'static [&'static str] {
+        match self {
+            Self::Scenarios => &["id", "story"],
+            Self::Invariants => &["name", "kind", "claim"],
+            Self::Defects => &["name", "source", "caught_by", "story"],
+        }
+    }
+
+    fn rows(self) -> Vec<Vec<String>> {
+        let row = |cells: &[&str]| cells.iter().map(ToString::to_string).collect();
+        match self {
+            Self::Scenarios => draw::scenarios().map(|each| row(&[each.id, each.story])).collect(),
+            Self::Invariants => {
+                invariants::ALL.iter().map(|each| row(&[each.name, kind_word(each.kind), each.claim])).collect()
+            }
+            Self::Defects => {
+                DEFECTS.iter().map(|each| row(&[each.name, each.source, each.caught_by, each.story])).collect()
+            }
+        }
+    }
+
+    fn json(self) -> Json {
+        let object = |row: Vec<String>| -> Json {
+            self.columns()
+                .iter()
+                .zip(row)
+                .map(|(column, cell)| (column.to_string(), json!(cell)))
+                .collect::<serde_json::Map<_, _>>()
+                .into()
+        };
+        self.rows().into_iter().map(object).collect()
+    }
+}

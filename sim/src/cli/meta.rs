@@ -1,0 +1,266 @@
+//! `sim meta`: whether runs repeat, shown by two workers that do the same in different circumstances.
+
+use super::args::{self, Changes, Format};
+use super::console::{Console, complain};
+use crate::determinism::{self, Difference, Explained, Pair};
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+use crate::planted::Leak;
+use crate::report::event_text;
+use crate::supervisor::{Job, WorkerSpec};
+use clap::ValueEnum;
+use serde_json::{Value as Json, json};
+use std::fmt::Write;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Arguments of `sim meta`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// The seeds to run, from A up to and without B
+    #[arg(long, value_name = "A..B", default_value = "0..20", value_parser = args::seeds)]
+    seeds: Range<u64>,
+    /// Only this scenario; may be repeated
+    #[arg(long = "scenario", value_name = "ID")]
+    scenarios: Vec<String>,
+    #[command(flatten)]
+    changes: Changes,
+    /// Also run with another seed of the simulator's scheduler, and tell how often the telemetry is the same
+    #[arg(long)]
+    scheduler: bool,
+    /// Wall-clock time that one run may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    run_limit_s: u64,
+    /// Form of the result
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+    /// Nondeterminism to plant in the workers, to show that it is found
+    #[arg(long, hide = true)]
+    plant_leak: Option<Leak>,
+}
+
+/// Everything that was found out.
+struct Findings {
+    pairs: Vec<Pair>,
+    explained: Vec<Explained>,
+    /// How it went under another scheduler seed, if that was asked for.
+    scheduler: Option<Scheduler>,
+}
+
+/// How far runs depend on the simulator's own generator.
+struct Scheduler {
+    /// Runs that were compared.
+    compared: usize,
+    /// Those whose telemetry was not the same.
+    differing: Vec<Job>,
+}
+
+/// Compares, explains and prints.
+///
+/// # Errors
+/// Usage errors of the arguments; harness errors of workers, files and the console.
+pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
+    args.changes.read()?;
+    let jobs = jobs(args)?;
+    let scratch = Scratch::new()?;
+    let specs = [first(args), second(args, &scratch.0)];
+    complain(&format!("meta: {} runs in each of two workers", jobs.len()));
+    let pairs = determinism::compare(&jobs, &specs)?;
+    let explained = determinism::explain(&pairs, &specs, &scratch.0)?;
+    let scheduler = if args.scheduler { Some(under_another_scheduler(args, &jobs, &pairs)?) } else { None };
+    let findings = Findings { pairs, explained, scheduler };
+    match args.format {
+        Format::Text => console.print(&text(&findings, args))?,
+        Format::Json => console.print_json(&json_of(&findings))?,
+    }
+    Ok(findings.exit_code())
+}
+
+fn jobs(args: &Args) -> Result<Vec<Job>, Error> {
+    let scenarios = args::scenarios_named(&args.scenarios)?;
+    let one = |seed: u64, scenario: &str| Job { scenario: scenario.to_owned(), seed: seed.to_string(), trace: None };
+    Ok(args.seeds.clone().flat_map(|seed| scenarios.iter().map(move |scenario| one(seed, scenario.id))).collect())
+}
+
+/// The first worker: here, with the environment as it is and a few variables more.
+fn first(args: &Args) -> WorkerSpec {
+    let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    WorkerSpec {
+        arguments: worker_arguments(args, 0),
+        directory: PathBuf::from("."),
+        is_environment_cleared: false,
+        environment: vec![
+            variable("TZ", "Asia/Kathmandu"),
+            variable("RUST_LOG", "trace"),
+            variable("SIM_META", &"x".repeat(10_000)),
+        ],
+        wall_limit: Duration::from_secs(args.run_limit_s),
+    }
+}
+
+/// The second worker: elsewhere, and without any environment.
+fn second(args: &Args, directory: &Path) -> WorkerSpec {
+    WorkerSpec { directory: directory.to_owned(), is_environment_cleared: true, environment: Vec::new(), ..first(args) }
+}
+
+fn worker_arguments(args: &Args, scheduler_seed: u64) -> Vec<String> {
+    let mut arguments = args.changes.as_arguments();
+    arguments.push(format!("--scheduler-seed={scheduler_seed}"));
+    let leak = args.plant_leak.and_then(|leak| leak.to_possible_value());
+    arguments.extend(leak.map(|leak| format!("--plant-leak={}", leak.get_name())));
+    arguments
+}
+
+/// Runs once more with another scheduler seed, and compares what was exported.
+fn under_another_scheduler(args: &Args, jobs: &[Job], pairs: &[Pair]) -> Result<Scheduler, Error> {
+    let spec = WorkerSpec { arguments: worker_arguments(args, 1), ..first(args) };
+    let order: Vec<usize> = (0..jobs.len()).collect();
+    let answers = determinism::answers(jobs, &order, &spec)?;
+    let mut scheduler = Scheduler { compared: 0, differing: Vec::new() };
+    for (pair, answer) in pairs.iter().zip(&answers) {
+        let (Ok(one), Ok(other)) = (&pair.one, answer) else { continue };
+        scheduler.compared += 1;
+        if one.telemetry_digest != other.telemetry_digest {
+            scheduler.differing.push(pair.job.clone());
+        }
+    }
+    Ok(scheduler)
+}
+
+impl Findings {
+    fn differing(&self) -> impl Iterator<Item = &Pair> {
+        self.pairs.iter().filter(|pair| pair.differs())
+    }
+
+    fn lost(&self) -> impl Iterator<Item = (&Pair, &str)> {
+        self.pairs.iter().filter_map(|pair| Some((pair, pair.loss()?)))
+    }
+
+    /// Runs that the harness could not carry out: the same in both workers, and yet nothing was shown.
+    fn void(&self) -> impl Iterator<Item = (&Pair, &str)> {
+        self.pairs.iter().filter(|pair| !pair.differs()).filter_map(|pair| {
+            let answer = pair.one.as_ref().ok().filter(|answer| answer.exit_code == ExitCode::Harness.number())?;
+            Some((pair, answer.findings.first().map_or("", String::as_str)))
+        })
+    }
+
+    fn exit_code(&self) -> ExitCode {
+        let differs = self.differing().next().map(|_| ExitCode::Nondeterminism);
+        let failed = self.lost().next().or(self.void().next()).map(|_| ExitCode::Harness);
+        ExitCode::merge(differs.into_iter().chain(failed))
+    }
+}
+
+fn text(findings: &Findings, args: &Args) -> String {
+    let mut out = String::new();
+    for explained in &findings.explained {
+        out.push_str(&explanation(&findings.pairs[explained.pair], explained.difference.as_ref()));
+    }
+    for (pair, how) in findings.lost().chain(findings.void()) {
+        let _ = writeln!(out, "FAILED  {}  seed {}\n  what       {how}\n", pair.job.scenario, pair.job.seed);
+    }
+    if findings.exit_code() != ExitCode::Held {
+        let _ = writeln!(out, "reproduce  {}\n", command(args));
+    }
+    let differing = findings.differing().count();
+    let failed = findings.lost().count() + findings.void().count();
+    let _ = writeln!(
+        out,
+        "{} runs twice: {} the same, {differing} differ, {failed} failed",
+        findings.pairs.len(),
+        findings.pairs.len() - differing - failed
+    );
+    if let Some(Scheduler { compared, differing }) = &findings.scheduler {
+        let same = compared - differing.len();
+        let _ = writeln!(out, "another scheduler seed: {same} of {compared} runs exported the same telemetry");
+        let shown: Vec<String> =
+            differing.iter().take(5).map(|job| format!("{} seed {}", job.scenario, job.seed)).collect();
+        if !shown.is_empty() {
+            let more = if differing.len() > shown.len() { ", …" } else { "" };
+            let _ = writeln!(out, "not the same: {}{more}", shown.join(", "));
+        }
+    }
+    out
+}
+
+/// The command that does all of this again: what a run leaks into others shows only among the same others.
+fn command(args: &Args) -> String {
+    let mut words = vec![format!("cargo run -p sim -- meta --seeds {}..{}", args.seeds.start, args.seeds.end)];
+    words.extend(args.scenarios.iter().map(|scenario| format!("--scenario={scenario}")));
+    words.extend(args.changes.as_arguments());
+    words.join(" ")
+}
+
+fn explanation(pair: &Pair, difference: Option<&Difference>) -> String {
+    let mut out = format!("DIFFERS  {}  seed {}\n", pair.job.scenario, pair.job.seed);
+    let mut line = |name: &str, value: String| {
+        let _ = writeln!(out, "  {name:<10} {value}");
+    };
+    if let (Ok(one), Ok(other)) = (&pair.one, &pair.other) {
+        line("telemetry", format!("{}  {}", one.telemetry_digest, other.telemetry_digest));
+        line("run", format!("{}  {}", one.run_digest, other.run_digest));
+    }
+    match difference {
+        Some(difference) => {
+            let event =
+                |event: &Option<scenarios::trace::Event>| event.as_ref().map_or("nothing".to_owned(), event_text);
+            line("first", format!("event {}, {}", difference.ordinal + 1, difference.part));
+            line("one", event(&difference.one));
+            line("other", event(&difference.other));
+        }
+        None => line("first", "not found: with kept traces both runs were the same".to_owned()),
+    }
+    out.push('\n');
+    out
+}
+
+fn json_of(findings: &Findings) -> Json {
+    let event = |event: &Option<scenarios::trace::Event>| event.as_ref().map(event_text);
+    let differences: Vec<Json> = findings
+        .explained
+        .iter()
+        .map(|explained| {
+            let Pair { job, one, other } = &findings.pairs[explained.pair];
+            let difference = explained.difference.as_ref().map(|found| {
+                json!({"event": found.ordinal, "part": found.part, "one": event(&found.one), "other": event(&found.other)})
+            });
+            json!({"scenario": job.scenario, "seed": job.seed, "one": one.as_ref().ok(), "other": other.as_ref().ok(), "first": difference})
+        })
+        .collect();
+    let failures = findings.lost().chain(findings.void());
+    let failures: Vec<Json> = failures
+        .map(|(pair, how)| json!({"scenario": pair.job.scenario, "seed": pair.job.seed, "what": how}))
+        .collect();
+    json!({
+        "run_count": findings.pairs.len(),
+        "differing_count": findings.differing().count(),
+        "differences": differences,
+        "failures": failures,
+        "scheduler": findings.scheduler.as_ref().map(|scheduler| json!({
+            "compared": scheduler.compared,
+            "differing": scheduler.differing.iter().map(|job| json!({"scenario": job.scenario, "seed": job.seed})).collect::<Vec<_>>(),
+        })),
+        "exit_code": findings.exit_code().number(),
+    })
+}
+
+/// A folder for one command, outside of the checkout; gone when the command ends.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self, Error> {
+        let path = std::env::temp_dir().join(format!("sim-meta-{}", std::process::id()));
+        std::fs::create_dir_all(&path).map_err(|error| {
+            Error::harness(format!("{}: cannot be made: {}", crate::files::shown(&path), crate::files::reason(&error)))
+        })?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What is left of it then is the system's to clean up, as everything in that place.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

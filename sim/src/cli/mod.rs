@@ -1,0 +1,133 @@
+//! The command line: one command a file, shared arguments in `args`, everything printed through `console`.
+
+mod args;
+mod bench;
+mod console;
+mod list;
+mod meta;
+mod operations;
+mod plan;
+mod replay;
+mod run;
+mod worker;
+
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+use clap::Parser;
+use clap::error::ErrorKind;
+use console::{Color, Console, complain};
+use std::ffi::OsString;
+
+/// Runs MCP sessions in Durable Objects from a seed, the same way every time, and judges what happened.
+///
+/// Exit codes: 0 held, 2 usage or bad input, 10 safety, 11 liveness, 12 crash, 13 nondeterminism, 14 a fault was not
+/// delivered, 20 harness error.
+#[derive(Debug, Parser)]
+#[command(name = "sim", version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+struct CommandLine {
+    /// When to colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: Color,
+    #[command(flatten)]
+    run: run::Args,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Run a seed through every scenario, or through one (the default)
+    Run(run::Args),
+    /// Print the scenarios, invariants and defects
+    List(list::Args),
+    /// Print the plan that a scenario draws from a seed
+    Plan(plan::Args),
+    /// Run a plan from a file
+    Replay(replay::Args),
+    /// Check that runs repeat: the same seeds in two processes, in opposite orders
+    Meta(meta::Args),
+    /// Print the suspension points of the modelled host
+    Operations(operations::Args),
+    /// Measure runs a second, memory and the time to the last line
+    Bench(bench::Args),
+    #[command(hide = true)]
+    Worker(worker::Args),
+}
+
+/// Does what the arguments ask for and returns how it ended; the first argument is the name of the program.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let parsed = match CommandLine::try_parse_from(arguments) {
+        Ok(parsed) => parsed,
+        Err(error) => return not_understood(&error),
+    };
+    let mut console = Console::new(parsed.color);
+    dispatch(parsed, &mut console).unwrap_or_else(|error| {
+        complain(&format!("error: {error}"));
+        error.exit_code()
+    })
+}
+
+fn dispatch(parsed: CommandLine, console: &mut Console) -> Result<ExitCode, Error> {
+    match parsed.command.unwrap_or(Command::Run(parsed.run)) {
+        Command::Run(args) => run::execute(&args, console),
+        Command::List(args) => list::execute(&args, console),
+        Command::Plan(args) => plan::execute(&args, console),
+        Command::Replay(args) => replay::execute(&args, console),
+        Command::Meta(args) => meta::execute(&args, console),
+        Command::Operations(args) => operations::execute(&args, console),
+        Command::Bench(args) => bench::execute(&args, console),
+        Command::Worker(args) => worker::execute(&args),
+    }
+}
+
+/// Help and version are results; everything else that the parser refuses becomes one sentence.
+fn not_understood(error: &clap::Error) -> ExitCode {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        // A reader that went away is none of our business here either.
+        let _ = error.print();
+        return ExitCode::Held;
+    }
+    complain(&sentence_of(&error.to_string()));
+    ExitCode::Usage
+}
+
+/// The parser's complaint without its usage block: `error: …; …`, tips joined to the sentence they belong to.
+fn sentence_of(told: &str) -> String {
+    let told = told.split("\n\nUsage:").next().unwrap_or(told);
+    let told = told.split("\n\nFor more information").next().unwrap_or(told);
+    let mut sentence = String::new();
+    for line in told.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let line = line.strip_prefix("tip: ").unwrap_or(line);
+        let glue = if sentence.is_empty() {
+            ""
+        } else if sentence.ends_with(':') || line.starts_with('[') {
+            " "
+        } else {
+            "; "
+        };
+        sentence.push_str(glue);
+        sentence.push_str(line);
+    }
+    crate::text::printable(&sentence).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn a_complaint_of_the_parser_becomes_one_sentence() {
+        let complaint = CommandLine::try_parse_from(["sim", "--seeed", "1"]).expect_err("unknown flag");
+        let sentence = sentence_of(&complaint.to_string());
+        assert_eq!(sentence, "error: unexpected argument '--seeed' found; a similar argument exists: '--seed'");
+        let complaint = CommandLine::try_parse_from(["sim", "--seed", "\u{1b}[31m"]).expect_err("no seed");
+        let sentence = sentence_of(&complaint.to_string());
+        assert!(!sentence.contains('\n') && !sentence.contains('\u{1b}'), "{sentence}");
+    }
+}

@@ -1,0 +1,149 @@
+//! `sim run`, the default: a seed through every scenario of the catalog, a line each; or through one, with its story.
+
+use super::args::{self, Changes, Format, Reporting};
+use super::console::{Console, complain};
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+use crate::report::{self, Report};
+use crate::run::{RunOptions, RunResult, run_plan};
+use crate::{draw, files};
+use scenarios::catalog::Scenario;
+use scenarios::plan::Plan;
+use scenarios::seed::Seed;
+use serde_json::json;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::time::Duration;
+
+/// Arguments of `sim run`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// The seed: decimal, hexadecimal, `_` between digits; without it one is drawn and printed first
+    #[arg(long, value_name = "N", value_parser = args::seed, allow_negative_numbers = true)]
+    seed: Option<Seed>,
+    /// Only this scenario, and tell its story
+    #[arg(long, value_name = "ID")]
+    scenario: Option<String>,
+    #[command(flatten)]
+    changes: Changes,
+    #[command(flatten)]
+    reporting: Reporting,
+}
+
+/// Draws, runs and tells.
+///
+/// # Errors
+/// Usage errors of the arguments; harness errors of runs, files and the console.
+pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
+    let changes = args.changes.read()?;
+    let scenario = args.scenario.as_deref().map(draw::scenario).transpose()?;
+    if scenario.is_none() && args.reporting.trace.is_some() {
+        return Err(Error::usage("a trace is of one run: name its scenario with `--scenario`"));
+    }
+    check_trace(&args.reporting)?;
+    let seed = match args.seed {
+        Some(seed) => seed,
+        None => drawn_and_printed(args.reporting.format, console)?,
+    };
+    match scenario {
+        Some(scenario) => run_and_tell(&changes.draw(scenario, seed)?, &args.reporting, console),
+        None => run_catalog(seed, &changes, &args.reporting, console),
+    }
+}
+
+/// A trace cannot take the place of a folder; that is said before anything runs.
+pub fn check_trace(reporting: &Reporting) -> Result<(), Error> {
+    match &reporting.trace {
+        Some(path) if path.is_dir() => {
+            Err(Error::usage(format!("--trace {}: is a directory: name a file in it", files::shown(path))))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A seed from the system's entropy, printed before anything can hang.
+fn drawn_and_printed(format: Format, console: &mut Console) -> Result<Seed, Error> {
+    // The keys of a hash map are the entropy that std hands out; no run is on this thread.
+    let seed = Seed(RandomState::new().build_hasher().finish());
+    match format {
+        Format::Text => console.print(&format!("seed {seed}\n"))?,
+        // Standard output is one JSON document, in which the seed stands as well.
+        Format::Json => complain(&format!("seed {seed}")),
+    }
+    Ok(seed)
+}
+
+/// Runs one plan and tells its story and what was found; a failure leaves its files.
+///
+/// # Errors
+/// Harness errors of run, files and console.
+pub fn run_and_tell(plan: &Plan, reporting: &Reporting, console: &mut Console) -> Result<ExitCode, Error> {
+    let result = run_plan(plan, &options())?;
+    if let Some(path) = &reporting.trace {
+        files::write_atomically(path, &report::trace_lines(plan, &result.trace))?;
+    }
+    let report = Report::of(plan, &result, &reporting.reports);
+    match reporting.format {
+        Format::Text => {
+            console.print(&report::text::story(&report, console.style))?;
+            console.print(&report::text::findings(&report, console.style))?;
+            console.print(&report::text::summary(&report, console.style))?;
+        }
+        Format::Json => console.print_json(&report::json::document(&report))?,
+    }
+    keep_if_failed(plan, &result, &report)?;
+    Ok(result.outcome())
+}
+
+fn options() -> RunOptions {
+    RunOptions { wall_limit: Duration::from_secs(120), ..RunOptions::default() }
+}
+
+/// Runs a seed through every scenario: a line each, the blocks of what failed, a line for all of them.
+fn run_catalog(
+    seed: Seed,
+    changes: &draw::Overrides,
+    reporting: &Reporting,
+    console: &mut Console,
+) -> Result<ExitCode, Error> {
+    let scenarios: Vec<&Scenario> = draw::scenarios().collect();
+    let widest = scenarios.iter().map(|scenario| scenario.id.len()).max().unwrap_or(0);
+    let mut reports = Vec::new();
+    for scenario in scenarios {
+        let plan = changes.draw(scenario, seed)?;
+        let result = run_plan(&plan, &options())?;
+        let report = Report::of(&plan, &result, &reporting.reports);
+        if reporting.format == Format::Text {
+            console.print(&report::text::line(&report, widest, console.style))?;
+        }
+        keep_if_failed(&plan, &result, &report)?;
+        reports.push(report);
+    }
+    let code = ExitCode::merge(reports.iter().map(|report| report.outcome));
+    match reporting.format {
+        Format::Text => {
+            for report in reports.iter().filter(|report| report.outcome != ExitCode::Held) {
+                console.print("\n")?;
+                console.print(&report::text::findings(report, console.style))?;
+            }
+            console.print(&report::text::catalog_summary(seed, &reports))?;
+        }
+        Format::Json => console.print_json(&json!({
+            "seed": seed.to_string(),
+            "runs": reports.iter().map(report::json::line).collect::<Vec<_>>(),
+            "exit_code": code.number(),
+        }))?,
+    }
+    Ok(code)
+}
+
+/// Writes the files of a run that did not hold: a plan to replay, the trace, the report twice.
+fn keep_if_failed(plan: &Plan, result: &RunResult, report: &Report) -> Result<(), Error> {
+    if report.outcome == ExitCode::Held {
+        return Ok(());
+    }
+    let folder = &report.folder;
+    files::write_atomically(&folder.join("plan.json"), plan.to_json().as_bytes())?;
+    files::write_atomically(&folder.join("trace.jsonl"), &report::trace_lines(plan, &result.trace))?;
+    files::write_atomically(&folder.join("report.txt"), report::text::whole(report).as_bytes())?;
+    files::write_atomically(&folder.join("report.json"), format!("{:#}\n", report::json::document(report)).as_bytes())
+}

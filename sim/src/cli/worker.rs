@@ -1,0 +1,70 @@
+//! `sim worker`: runs what it is asked for, a line in and a line out; started by `meta` and not meant for people.
+
+use super::args::{self, Changes};
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+use crate::planted::Leak;
+use crate::recorder::Keep;
+use crate::run::{self, Finding, RunOptions};
+use crate::signature::signature;
+use crate::supervisor::{Answer, Job};
+use crate::{draw, files, report};
+use std::io::{BufRead, Write};
+use std::time::Duration;
+
+/// Arguments of `sim worker`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    changes: Changes,
+    /// Seed of the simulator's own generator
+    #[arg(long, default_value_t = 0)]
+    scheduler_seed: u64,
+    /// Nondeterminism to plant in every run
+    #[arg(long, hide = true)]
+    plant_leak: Option<Leak>,
+}
+
+/// Serves until its input ends.
+///
+/// # Errors
+/// A usage error for a question that cannot be read, a harness error when the answer cannot be given.
+pub fn execute(args: &Args) -> Result<ExitCode, Error> {
+    let changes = args.changes.read()?;
+    let mut out = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let line = line.map_err(|error| Error::harness(format!("cannot read a job: {}", files::reason(&error))))?;
+        let job: Job = serde_json::from_str(&line).map_err(|error| Error::usage(format!("no job: {error}")))?;
+        let answer = serve(&job, args, &changes)?;
+        let answer = serde_json::to_string(&answer).expect("an answer is plain data");
+        if writeln!(out, "{answer}").and_then(|()| out.flush()).is_err() {
+            // Whoever asked is gone.
+            break;
+        }
+    }
+    Ok(ExitCode::Held)
+}
+
+fn serve(job: &Job, args: &Args, changes: &draw::Overrides) -> Result<Answer, Error> {
+    let seed = args::seed(&job.seed).map_err(Error::usage)?;
+    let plan = changes.draw(draw::scenario(&job.scenario)?, seed)?;
+    let options = RunOptions {
+        keep: if job.trace.is_some() { Keep::Trace } else { Keep::DigestOnly },
+        is_judged: true,
+        scheduler_seed: args.scheduler_seed,
+        leak: args.plant_leak,
+        // The one who asked watches the clock: this process may hang and be ended.
+        wall_limit: Duration::from_secs(24 * 60 * 60),
+    };
+    let result = run::run_plan(&plan, &options)?;
+    if let Some(path) = &job.trace {
+        files::write_atomically(path, &report::trace_lines(&plan, &result.trace))?;
+    }
+    Ok(Answer {
+        exit_code: ExitCode::merge(result.findings.iter().map(Finding::exit_code)).number(),
+        findings: result.findings.iter().map(signature).collect(),
+        event_count: result.event_count,
+        telemetry_digest: report::hex(result.trace.telemetry_digest),
+        run_digest: report::hex(result.trace.run_digest),
+    })
+}

@@ -1,0 +1,272 @@
+//! From a scenario and a seed to a plan, with what a person changes in it; and back from a plan to the command that draws it.
+
+use crate::error::Error;
+use crate::text::{did_you_mean, nearest, printable, shortened};
+use model::defect::DEFECTS;
+use scenarios::catalog::{self, Scenario};
+use scenarios::plan::{Core, Effect, HostConfig, Plan, When};
+use scenarios::seed::Seed;
+use serde_json::{Map, Value as Json};
+use std::path::Path;
+
+/// All scenarios, in the order in which they run.
+pub fn scenarios() -> impl Iterator<Item = &'static Scenario> {
+    catalog::all()
+}
+
+/// The scenario of that id.
+///
+/// # Errors
+/// A usage error with the nearest ids.
+pub fn scenario(id: &str) -> Result<&'static Scenario, Error> {
+    catalog::find(id).ok_or_else(|| {
+        let hint = did_you_mean(id, scenarios().map(|scenario| scenario.id), "sim list scenarios");
+        Error::usage(format!("no scenario is called `{}`: {hint}", shortened(id, 60)))
+    })
+}
+
+/// Changes to what scenarios draw.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// Defects to switch on.
+    defects: Vec<String>,
+    /// Fields of the host's configuration and their values.
+    settings: Vec<(String, u64)>,
+    /// The core to run.
+    core: Option<Core>,
+}
+
+impl Overrides {
+    /// Checks every name and value.
+    ///
+    /// # Errors
+    /// A usage error with the nearest names.
+    pub fn read(defects: &[String], settings: &[String], core: Option<Core>) -> Result<Self, Error> {
+        let mut known: Vec<String> = Vec::new();
+        for defect in defects {
+            check_defect(defect)?;
+            if !known.contains(defect) {
+                known.push(defect.clone());
+            }
+        }
+        let settings = settings.iter().map(|setting| read_setting(setting)).collect::<Result<_, _>>()?;
+        Ok(Self { defects: known, settings, core })
+    }
+
+    /// Draws the plan of a seed and changes it.
+    ///
+    /// # Errors
+    /// A usage error when a changed value is out of range.
+    pub fn draw(&self, scenario: &Scenario, seed: Seed) -> Result<Plan, Error> {
+        let mut plan = (scenario.plan)(seed);
+        for defect in &self.defects {
+            if !plan.defects.contains(defect) {
+                plan.defects.push(defect.clone());
+            }
+        }
+        if let Some(core) = self.core {
+            plan.core = core;
+        }
+        if !self.settings.is_empty() {
+            plan.config = with(&plan.config, &self.settings)?;
+        }
+        plan.validate().map_err(|refusal| Error::usage(printable(&refusal.to_string())))?;
+        Ok(plan)
+    }
+}
+
+/// A configuration with some fields changed.
+fn with(config: &HostConfig, settings: &[(String, u64)]) -> Result<HostConfig, Error> {
+    let mut fields = fields_of(config);
+    let mut changed = config.clone();
+    for (key, value) in settings {
+        fields.insert(key.clone(), Json::from(*value));
+        changed = serde_json::from_value(Json::Object(fields.clone()))
+            .map_err(|_| Error::usage(format!("`--set {key}={value}` is too large for `{key}`: make it smaller")))?;
+    }
+    Ok(changed)
+}
+
+fn fields_of(config: &HostConfig) -> Map<String, Json> {
+    match serde_json::to_value(config) {
+        Ok(Json::Object(fields)) => fields,
+        other => unreachable!("a configuration is a JSON object, not {other:?}"),
+    }
+}
+
+fn read_setting(setting: &str) -> Result<(String, u64), Error> {
+    let form = "write it like `session-timeout-ms=60000`";
+    let Some((key, value)) = setting.split_once('=') else {
+        return Err(Error::usage(format!("`--set {}` has no `=`: {form}", shortened(setting, 60))));
+    };
+    let field = key.replace('-', "_");
+    let fields = fields_of(&HostConfig::default());
+    if !fields.contains_key(&field) {
+        let known: Vec<&str> = fields.keys().map(String::as_str).collect();
+        let near = nearest(&field, known.iter().copied());
+        let hint = match near.is_empty() {
+            true => format!("there is `{}`", known.join("`, `")),
+            false => format!("did you mean `{}`?", near.join("` or `")),
+        };
+        return Err(Error::usage(format!("an operator has no `{}` to set: {hint}", shortened(key, 60))));
+    }
+    let digits: String = value.chars().filter(|each| *each != '_').collect();
+    let number = digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    let number = number
+        .ok_or_else(|| Error::usage(format!("`{}` is no whole number for `{key}`: {form}", shortened(value, 60))))?;
+    Ok((field, number))
+}
+
+fn check_defect(name: &str) -> Result<(), Error> {
+    if DEFECTS.iter().any(|defect| defect.name == name) {
+        return Ok(());
+    }
+    let hint = did_you_mean(name, DEFECTS.iter().map(|defect| defect.name), "sim list defects");
+    Err(Error::usage(format!("no defect is called `{}`: {hint}", shortened(name, 60))))
+}
+
+/// Checks the names in a plan from a file that only this build can know.
+///
+/// # Errors
+/// A usage error that names file and field.
+pub fn check_names(plan: &Plan, file: &Path) -> Result<(), Error> {
+    for (at, defect) in plan.defects.iter().enumerate() {
+        check_defect(defect).map_err(|error| in_field(file, &format!("defects[{at}]"), &error))?;
+    }
+    let operations = model::operations::names();
+    for (at, fault) in plan.faults.iter().enumerate() {
+        let place = format!("faults[{at}]");
+        check_operation(&fault.when, &operations).map_err(|error| in_field(file, &format!("{place}.when"), &error))?;
+        if let Effect::Hold { release: Some(release), .. } = &fault.effect {
+            let place = format!("{place}.effect.release");
+            check_operation(release, &operations).map_err(|error| in_field(file, &place, &error))?;
+        }
+    }
+    Ok(())
+}
+
+fn in_field(file: &Path, field: &str, error: &Error) -> Error {
+    Error::usage(format!("{}: {field}: {error}", crate::files::shown(file)))
+}
+
+fn check_operation(when: &When, known: &[&'static str]) -> Result<(), Error> {
+    let When::Operation { operation, .. } = when else {
+        return Ok(());
+    };
+    if known.contains(&operation.as_str()) {
+        return Ok(());
+    }
+    let hint = did_you_mean(operation, known.iter().copied(), "sim operations");
+    Err(Error::usage(format!("no operation is called `{}`: {hint}", shortened(operation, 60))))
+}
+
+/// The arguments of `sim` that draw this very plan, if a scenario of this build does.
+pub fn arguments_of(plan: &Plan) -> Option<Vec<String>> {
+    let scenario = catalog::find(&plan.scenario)?;
+    let drawn = (scenario.plan)(plan.seed);
+    let (before, after) = (fields_of(&drawn.config), fields_of(&plan.config));
+    let mut changed = Overrides { defects: plan.defects.clone(), settings: Vec::new(), core: None };
+    changed.defects.retain(|defect| !drawn.defects.contains(defect));
+    changed.core = (plan.core != drawn.core).then_some(plan.core);
+    for (key, value) in &after {
+        if before.get(key) != Some(value) {
+            changed.settings.push((key.clone(), value.as_u64()?));
+        }
+    }
+    if changed.draw(scenario, plan.seed).ok()? != *plan {
+        return None;
+    }
+    let mut arguments =
+        vec!["--scenario".to_owned(), plan.scenario.clone(), "--seed".to_owned(), plan.seed.to_string()];
+    for defect in changed.defects {
+        arguments.extend(["--defect".to_owned(), defect]);
+    }
+    for (key, value) in changed.settings {
+        arguments.extend(["--set".to_owned(), format!("{key}={value}")]);
+    }
+    if let Some(core) = changed.core {
+        arguments.extend(["--core".to_owned(), serde_json::to_value(core).ok()?.as_str()?.to_owned()]);
+    }
+    Some(arguments)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first() -> &'static Scenario {
+        scenarios().next().expect("the catalog is not empty")
+    }
+
+    fn strings(values: &[&str]) -> Vec<String> {
+        values.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn settings_are_read_in_snake_and_kebab_case() {
+        let snake = Overrides::read(&[], &strings(&["session_timeout_ms=60_000"]), None).expect("known");
+        let kebab = Overrides::read(&[], &strings(&["session-timeout-ms=60000"]), None).expect("known");
+        assert_eq!(snake, kebab);
+        let plan = snake.draw(first(), Seed(1)).expect("in range");
+        assert_eq!(plan.config.session_timeout_ms, 60_000);
+    }
+
+    #[test]
+    fn wrong_settings_are_refused_with_what_to_do() {
+        for (setting, told) in [
+            ("session_timeout_ms", "has no `=`"),
+            ("session-timeout=5", "did you mean `session_timeout_ms`?"),
+            ("zzz=5", "there is `max_paused_session_idle_ms`"),
+            ("session_timeout_ms=x", "no whole number"),
+            ("session_timeout_ms=-1", "no whole number"),
+            ("session_timeout_ms=", "no whole number"),
+            ("session_timeout_ms=99999999999999999999", "no whole number"),
+        ] {
+            let refusal = Overrides::read(&[], &strings(&[setting]), None).expect_err(setting).to_string();
+            assert!(refusal.contains(told), "{setting}: {refusal}");
+        }
+    }
+
+    #[test]
+    fn values_out_of_range_are_refused_when_the_plan_is_drawn() {
+        for setting in
+            ["session_timeout_ms=0", "resident_runtime_soft_cap=99999999999", "session_timeout_ms=18446744073709551615"]
+        {
+            let changes = Overrides::read(&[], &strings(&[setting]), None).expect("a number");
+            let refusal = changes.draw(first(), Seed(1)).expect_err(setting);
+            assert_eq!(refusal.exit_code(), crate::exit_code::ExitCode::Usage, "{refusal}");
+        }
+    }
+
+    #[test]
+    fn every_defect_is_predicted_to_be_caught_by_a_check_that_exists() {
+        for defect in DEFECTS {
+            let is_known = scenarios::invariants::ALL.iter().any(|invariant| invariant.name == defect.caught_by);
+            assert!(is_known, "{} is to be caught by {}", defect.name, defect.caught_by);
+        }
+    }
+
+    #[test]
+    fn a_changed_plan_knows_the_command_that_draws_it() {
+        let defect = DEFECTS[0].name;
+        let changes =
+            Overrides::read(&strings(&[defect]), &strings(&["resident_runtime_soft_cap=3"]), Some(Core::Described));
+        let plan = changes.expect("known").draw(first(), Seed(7)).expect("in range");
+        let arguments = arguments_of(&plan).expect("a scenario draws it").join(" ");
+        let id = first().id;
+        assert_eq!(
+            arguments,
+            format!("--scenario {id} --seed 7 --defect {defect} --set resident_runtime_soft_cap=3 --core described")
+        );
+    }
+
+    #[test]
+    fn a_plan_that_was_edited_by_hand_is_drawn_by_no_command() {
+        let mut plan = Overrides::default().draw(first(), Seed(7)).expect("in range");
+        assert!(arguments_of(&plan).is_some());
+        plan.settle.quiet_ms += 1;
+        assert_eq!(arguments_of(&plan), None);
+        plan.scenario = "made/by-hand".to_owned();
+        assert_eq!(arguments_of(&plan), None);
+    }
+}

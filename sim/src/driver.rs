@@ -1,0 +1,307 @@
+//! Performs a plan's steps with model clients, in its phases, and writes the history of what they asked and got.
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::net::{IpAddr, Ipv4Addr};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
+
+use model::client::{Answer, Client, ClientConfig, ClientObserver, Op, Outcome, RequestOutcome, StreamEnd};
+use model::deployment::{EDGE, session_key};
+use model::rt::{self, Node};
+use scenarios::plan::{Action, ClientPlan, Plan};
+use scenarios::trace::{Name, Stream, Value};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::director::Director;
+use crate::recorder;
+
+/// Clients on one machine; more would make the simulated network look for free ports.
+const CLIENTS_A_NODE: usize = 50;
+
+/// What the phases tell a client.
+enum Order {
+    Touch,
+}
+
+struct Running {
+    orders: UnboundedSender<Order>,
+    touchable: Rc<Cell<bool>>,
+}
+
+/// The clients of one run.
+pub struct Driver {
+    nodes: Vec<Node>,
+    running: Vec<Running>,
+    /// One message for each client that has done what it was told.
+    done: UnboundedReceiver<()>,
+}
+
+/// What all clients of a run share; they live on one thread.
+struct Shared {
+    director: Rc<Director>,
+    requests: Cell<u64>,
+    done: UnboundedSender<()>,
+}
+
+thread_local! {
+    /// Crosses to the clients' machines, whose tasks may capture only `Send` data.
+    static STARTING: RefCell<Option<(Rc<Shared>, Rc<Cell<bool>>, UnboundedReceiver<Order>)>> =
+        const { RefCell::new(None) };
+}
+
+/// Runs the plan from its first step to its last quiet.
+pub async fn drive(plan: &Plan, director: &Rc<Director>) -> Driver {
+    phase("steps", director);
+    start_timed_faults(director);
+    let mut driver = Driver::start(plan, director).await;
+    driver.all_done(driver.running.len()).await;
+    phase("quiet", director);
+    rt::sleep_ms(plan.settle.quiet_ms.max(1)).await;
+    if plan.settle.touch {
+        phase("touch", director);
+        let touched = driver.touch_all();
+        driver.all_done(touched).await;
+    }
+    phase("quiet-after", director);
+    rt::sleep_ms(plan.settle.quiet_after_ms.max(1)).await;
+    phase("end", director);
+    driver
+}
+
+fn phase(name: &'static str, director: &Director) {
+    let mut fields: Vec<(Name, Value)> = vec![("phase".into(), Value::Text(name.into()))];
+    if name == "end" {
+        fields.push(("operations".into(), Value::Uint(director.operation_count())));
+        fields.push(("operation_order".into(), Value::Text(format!("{:016x}", director.operation_hash()).into())));
+    }
+    recorder::record(Stream::Phase, "phase", None, fields);
+}
+
+fn start_timed_faults(director: &Rc<Director>) {
+    for (at_ms, fault, is_release) in director.faults().timed() {
+        let director = Rc::clone(director);
+        rt::spawn("fault.timed", async move {
+            rt::sleep_until_ms(rt::EPOCH_MS + at_ms).await;
+            let key = |session: &str| recorder::session_of(session).map(|id| session_key(&id));
+            director.faults().at_time(fault, is_release, key);
+        });
+    }
+}
+
+impl Driver {
+    async fn start(plan: &Plan, director: &Rc<Director>) -> Driver {
+        let (send, done) = unbounded_channel();
+        let shared = Rc::new(Shared { director: Rc::clone(director), requests: Cell::new(0), done: send });
+        let mut driver = Driver { nodes: Vec::new(), running: Vec::new(), done };
+        for (index, client) in plan.clients.iter().enumerate() {
+            if index % CLIENTS_A_NODE == 0 {
+                let number = u8::try_from(index / CLIENTS_A_NODE + 1).unwrap_or(u8::MAX);
+                driver.nodes.push(Node::create("clients", IpAddr::V4(Ipv4Addr::new(10, 4, number, 1))));
+            }
+            driver.start_client(&shared, client).await;
+        }
+        driver
+    }
+
+    /// Starts a client on its machine and lets it take what it shares with the others.
+    async fn start_client(&mut self, shared: &Rc<Shared>, plan: &ClientPlan) {
+        let (orders, received) = unbounded_channel();
+        let touchable = Rc::new(Cell::new(false));
+        STARTING.set(Some((Rc::clone(shared), Rc::clone(&touchable), received)));
+        let plan = plan.clone();
+        if let Some(node) = self.nodes.last() {
+            node.run(move || run_client(plan));
+        }
+        self.running.push(Running { orders, touchable });
+        while STARTING.with_borrow(Option::is_some) {
+            yield_once().await;
+        }
+    }
+
+    fn touch_all(&self) -> usize {
+        let touchable: Vec<&Running> = self.running.iter().filter(|client| client.touchable.get()).collect();
+        // A client whose machine is gone cannot be touched; none is in this version.
+        touchable.iter().filter(|client| client.orders.send(Order::Touch).is_ok()).count()
+    }
+
+    async fn all_done(&mut self, count: usize) {
+        for _ in 0..count {
+            self.done.recv().await;
+        }
+    }
+
+    /// Ends the clients' machines.
+    pub fn stop(&self) {
+        self.nodes.iter().for_each(Node::kill);
+    }
+}
+
+async fn yield_once() {
+    let mut yielded = false;
+    std::future::poll_fn(|cx| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+/// One client: its steps in order, then what the phases tell it.
+async fn run_client(plan: ClientPlan) {
+    let taken = STARTING.take();
+    let Some((shared, touchable, mut orders)) = taken else { return };
+    let history = Rc::new(History { shared: Rc::clone(&shared), step: Cell::new(0) });
+    let client = Client::new(config_of(&plan), Rc::clone(&history) as Rc<dyn ClientObserver>);
+    let overlapping = Rc::new(Overlap::default());
+    for (index, step) in plan.steps.iter().enumerate() {
+        rt::sleep_until_ms(rt::EPOCH_MS + step.at_ms.max(1)).await;
+        history.begin_step(&plan.name, index);
+        perform(&client, &step.action, &overlapping).await;
+        touchable.set(client.session().is_some() && !was_closed(&plan, index));
+    }
+    overlapping.all_ended().await;
+    history.say_done();
+    let mut step = plan.steps.len();
+    while let Some(Order::Touch) = orders.recv().await {
+        history.begin_step(&plan.name, step);
+        client.touch(&plan.touch_code()).await;
+        step += 1;
+        history.say_done();
+    }
+}
+
+/// Whether the client had ended its session before step `index` and not opened one since.
+fn was_closed(plan: &ClientPlan, index: usize) -> bool {
+    let before = plan.steps[..=index].iter().rev();
+    let last = before.map(|step| &step.action).find(|action| matches!(action, Action::Close {} | Action::Open {}));
+    matches!(last, Some(Action::Close {}))
+}
+
+async fn perform(client: &Rc<Client>, action: &Action, overlapping: &Rc<Overlap>) {
+    match action {
+        Action::Open {} => drop(client.open().await),
+        Action::Stream {} => drop(client.stream().await),
+        Action::Call { code, overlap: false } => drop(client.call(code).await),
+        Action::Call { code, overlap: true } => {
+            let (client, code, overlapping) = (Rc::clone(client), code.clone(), Rc::clone(overlapping));
+            overlapping.begin();
+            let mut call = Box::pin(async move {
+                client.call(&code).await;
+                overlapping.end();
+            });
+            // It begins now, as part of this step, and goes on beside the next.
+            let ended = std::future::poll_fn(|cx| Poll::Ready(call.as_mut().poll(cx).is_ready())).await;
+            if !ended {
+                rt::spawn("client.call", call);
+            }
+        }
+        Action::Ping {} => drop(client.ping().await),
+        Action::EndStream {} => client.end_stream(),
+        Action::Close {} => drop(client.close().await),
+    }
+}
+
+fn config_of(plan: &ClientPlan) -> ClientConfig {
+    ClientConfig {
+        account: plan.account.clone(),
+        organization: plan.organization.clone(),
+        bearer: format!("{}.{}", plan.account, plan.organization),
+        request_timeout_ms: plan.request_timeout_ms,
+        reopen_stream: plan.reopen_stream,
+        ..ClientConfig::new(&plan.name, EDGE)
+    }
+}
+
+/// Calls of a client that its next step did not wait for.
+#[derive(Default)]
+struct Overlap {
+    count: Cell<usize>,
+    ended: tokio::sync::Notify,
+}
+
+impl Overlap {
+    fn begin(&self) {
+        self.count.set(self.count.get() + 1);
+    }
+
+    fn end(&self) {
+        self.count.set(self.count.get() - 1);
+        self.ended.notify_one();
+    }
+
+    async fn all_ended(&self) {
+        while self.count.get() > 0 {
+            self.ended.notified().await;
+        }
+    }
+}
+
+/// Writes what a client asks and gets into the trace.
+struct History {
+    shared: Rc<Shared>,
+    step: Cell<usize>,
+}
+
+impl History {
+    fn begin_step(&self, client: &str, step: usize) {
+        self.step.set(step);
+        self.shared.director.begin_step(client, u32::try_from(step).unwrap_or(u32::MAX));
+    }
+
+    fn say_done(&self) {
+        // The run may be over already; then nobody waits.
+        let _ = self.shared.done.send(());
+    }
+
+    fn record(&self, name: &'static str, client: &str, request: u64, more: Vec<(Name, Value)>) {
+        let mut fields: Vec<(Name, Value)> = vec![("request".into(), Value::Uint(request))];
+        fields.extend(more);
+        recorder::record(Stream::History, name, Some(client), fields);
+    }
+}
+
+impl ClientObserver for History {
+    fn request_begin(&self, client: &Arc<str>, op: Op) -> u64 {
+        let request = self.shared.requests.get() + 1;
+        self.shared.requests.set(request);
+        let more = vec![
+            ("step".into(), Value::Uint(self.step.get() as u64)),
+            ("op".into(), Value::Text(op.word().into())),
+            ("method".into(), Value::Text(op.method().into())),
+        ];
+        self.record("request.begin", client, request, more);
+        request
+    }
+
+    fn request_head(&self, client: &Arc<str>, request: u64, status: u16, session: Option<&str>) {
+        let mut more = vec![("status".into(), Value::Uint(u64::from(status)))];
+        more.extend(session.map(|session| ("session".into(), Value::Text(session.into()))));
+        self.record("request.head", client, request, more);
+    }
+
+    fn request_end(&self, client: &Arc<str>, request: u64, outcome: &RequestOutcome) {
+        let mut more = vec![("outcome".into(), Value::Text(outcome.outcome.word().into()))];
+        more.extend(outcome.status.map(|status| ("status".into(), Value::Uint(u64::from(status)))));
+        match &outcome.outcome {
+            Outcome::Answered(Answer::Result(json) | Answer::Error(json)) | Outcome::Refused { error: json } => {
+                more.push(("answer".into(), Value::Json(json.clone())));
+            }
+            Outcome::GaveUp { waiting_for } => more.push(("text".into(), Value::Text((*waiting_for).into()))),
+            Outcome::Failed(text) => more.push(("text".into(), Value::Text(text.as_str().into()))),
+            Outcome::Answered(Answer::Empty) | Outcome::Ended => {}
+        }
+        self.record("request.end", client, request, more);
+    }
+
+    fn stream_open(&self, client: &Arc<str>, request: u64) {
+        self.record("stream.open", client, request, Vec::new());
+    }
+
+    fn stream_end(&self, client: &Arc<str>, request: u64, by: StreamEnd) {
+        self.record("stream.end", client, request, vec![("by".into(), Value::Text(by.word().into()))]);
+    }
+}

@@ -1,0 +1,271 @@
+//! The fault kernel: when something happens, do something, and keep a ledger of it.
+//!
+//! A fault that was asked for and never delivered is a failure of the harness, never of the product.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use model::operation::{Disturbance, Edge, Intervention, OperationPoint};
+use model::platform::{Control, JsError, ObjectKey};
+use model::rt;
+use scenarios::plan::{self, Effect, ErrorFlag, ErrorKind, FaultPlan, Interruptible, ResetKind, When};
+use scenarios::trace::{Stream, Value};
+
+use crate::recorder;
+use crate::run::FaultRow;
+
+/// The faults of one run.
+pub struct FaultKernel {
+    faults: Vec<Fault>,
+    control: RefCell<Option<Control>>,
+}
+
+struct Fault {
+    plan: FaultPlan,
+    /// Operations that matched the trigger, and the release of a hold, so far.
+    matches: Cell<u64>,
+    release_matches: Cell<u64>,
+    delivered: Cell<u64>,
+    is_holding: Cell<bool>,
+}
+
+impl FaultKernel {
+    /// The faults of a plan.
+    pub fn new(plans: &[FaultPlan]) -> Self {
+        let fault = |plan: &FaultPlan| Fault {
+            plan: plan.clone(),
+            matches: Cell::new(0),
+            release_matches: Cell::new(0),
+            delivered: Cell::new(0),
+            is_holding: Cell::new(false),
+        };
+        FaultKernel { faults: plans.iter().map(fault).collect(), control: RefCell::new(None) }
+    }
+
+    /// True when nothing is to go wrong.
+    pub fn is_empty(&self) -> bool {
+        self.faults.is_empty()
+    }
+
+    /// Gives the kernel its hands; from now on the faults are armed.
+    pub fn connect(&self, control: Control) {
+        *self.control.borrow_mut() = Some(control);
+        for index in 0..self.faults.len() {
+            self.say("fault.armed", index, None);
+        }
+    }
+
+    /// One row a fault, in the plan's order.
+    pub fn ledger(&self) -> Vec<FaultRow> {
+        let row = |(fault, state): (usize, &Fault)| FaultRow {
+            fault,
+            requested: 1,
+            armed: u64::from(self.control.borrow().is_some()),
+            delivered: state.delivered.get(),
+        };
+        self.faults.iter().enumerate().map(row).collect()
+    }
+
+    /// The times at which something of the plan happens by itself: fault, and whether it is the release of a hold.
+    pub fn timed(&self) -> Vec<(u64, usize, bool)> {
+        let mut timed = Vec::new();
+        for (index, fault) in self.faults.iter().enumerate() {
+            if let When::At { at_ms, .. } = fault.plan.when {
+                timed.push((at_ms, index, false));
+            }
+            if let Effect::Hold { release: Some(When::At { at_ms, .. }), .. } = fault.plan.effect {
+                timed.push((at_ms, index, true));
+            }
+        }
+        timed.sort_unstable();
+        timed
+    }
+
+    /// The time of a timed fault, or of a timed release, has come.
+    pub fn at_time(&self, index: usize, is_release: bool, session_key: impl Fn(&str) -> Option<ObjectKey>) {
+        if is_release {
+            return self.release(index);
+        }
+        let fault = &self.faults[index];
+        let When::At { session: Some(session), .. } = &fault.plan.when else { return };
+        let Some(key) = session_key(session) else { return };
+        let control = self.control.borrow().clone();
+        let Some(control) = control else { return };
+        let delivered = match &fault.plan.effect {
+            Effect::Reset { kind } => control.reset(&key, reset_error(*kind)),
+            Effect::Interrupt { what } => control.interrupt(&key, interruptible(*what)),
+            Effect::Fail { .. } | Effect::Delay { .. } | Effect::Hold { .. } => false,
+        };
+        if delivered {
+            self.deliver(index, Some(session));
+        }
+    }
+
+    /// One edge of one operation of `who`: what the plan wants there.
+    pub fn at_operation(&self, point: &OperationPoint<'_>, who: &str) -> Intervention {
+        let mut intervention = Intervention::NONE;
+        for (index, fault) in self.faults.iter().enumerate() {
+            if let Effect::Hold { release: Some(release), .. } = &fault.plan.effect {
+                if counts(release, &fault.release_matches, point, who) == Some(true) {
+                    self.release(index);
+                }
+            }
+            let lasting = matches!(fault.plan.effect, Effect::Fail { lasting: true, .. });
+            match counts(&fault.plan.when, &fault.matches, point, who) {
+                Some(true) => {}
+                Some(false) if lasting && fault.delivered.get() > 0 => {}
+                _ => continue,
+            }
+            self.deliver(index, Some(who));
+            self.add(&mut intervention, index, fault);
+        }
+        intervention
+    }
+
+    fn add(&self, intervention: &mut Intervention, index: usize, fault: &Fault) {
+        match &fault.plan.effect {
+            Effect::Fail { error, text, flags, .. } => {
+                intervention.disturbance = Disturbance::Fail(error_of(*error, text.as_deref(), flags.as_deref()));
+            }
+            Effect::Delay { ms } => intervention.disturbance = Disturbance::Delay(*ms),
+            Effect::Hold { for_ms, .. } => {
+                intervention.disturbance = Disturbance::Hold(index as u64);
+                fault.is_holding.set(true);
+                if let Some(ms) = *for_ms {
+                    let control = self.control.borrow().clone();
+                    rt::spawn("fault.release", async move {
+                        rt::sleep_ms(ms).await;
+                        let fields = vec![("fault".into(), Value::Uint(index as u64))];
+                        recorder::record(Stream::Fault, "fault.released", None, fields);
+                        control.inspect(|control| control.release(index as u64));
+                    });
+                }
+            }
+            Effect::Interrupt { what } => intervention.interrupt = Some(interruptible(*what)),
+            Effect::Reset { kind } => intervention.reset = Some(reset_error(*kind)),
+        }
+    }
+
+    fn release(&self, index: usize) {
+        if !self.faults[index].is_holding.replace(false) {
+            return;
+        }
+        self.say("fault.released", index, None);
+        if let Some(control) = self.control.borrow().as_ref() {
+            control.release(index as u64);
+        }
+    }
+
+    fn deliver(&self, index: usize, who: Option<&str>) {
+        let delivered = &self.faults[index].delivered;
+        delivered.set(delivered.get() + 1);
+        self.say("fault.delivered", index, who);
+    }
+
+    fn say(&self, name: &'static str, index: usize, who: Option<&str>) {
+        let what = describe(&self.faults[index].plan);
+        let fields = vec![("fault".into(), Value::Uint(index as u64)), ("what".into(), Value::Text(what.into()))];
+        recorder::record(Stream::Fault, name, who, fields);
+    }
+}
+
+/// `Some(true)` when this edge is the n-th match, `Some(false)` when it is a later one.
+fn counts(when: &When, matches: &Cell<u64>, point: &OperationPoint<'_>, who: &str) -> Option<bool> {
+    let When::Operation { operation, root, edge, n, session } = when else { return None };
+    let same_edge = (*edge == plan::Edge::End) == (point.edge == Edge::End);
+    if !same_edge
+        || operation != point.operation.name
+        || root.as_ref().is_some_and(|root| root != point.root)
+        || session.as_ref().is_some_and(|session| session != who)
+    {
+        return None;
+    }
+    matches.set(matches.get() + 1);
+    match matches.get().cmp(&u64::from(*n)) {
+        std::cmp::Ordering::Less => None,
+        std::cmp::Ordering::Equal => Some(true),
+        std::cmp::Ordering::Greater => Some(false),
+    }
+}
+
+fn interruptible(what: Interruptible) -> &'static str {
+    match what {
+        Interruptible::Init => "init",
+        Interruptible::Disposal => "disposal",
+    }
+}
+
+fn reset_error(kind: ResetKind) -> JsError {
+    match kind {
+        ResetKind::CodeUpdate => JsError::code_updated(),
+        ResetKind::Memory => JsError::memory_exceeded(),
+        ResetKind::Cpu => JsError::cpu_exceeded(),
+        ResetKind::StorageTimeout => JsError::storage_timeout(),
+        ResetKind::Moved => JsError::moved(),
+    }
+}
+
+/// The platform's error of a kind, with the text and flags of the plan if it gives them.
+fn error_of(kind: ErrorKind, text: Option<&str>, flags: Option<&[ErrorFlag]>) -> JsError {
+    let mut error = match kind {
+        ErrorKind::CodeUpdate => JsError::code_updated(),
+        ErrorKind::StorageTimeout => JsError::storage_timeout(),
+        ErrorKind::StorageInternal => JsError::new(
+            "Internal error in Durable Object storage write caused object to be reset; reference = 0000000000000000",
+        ),
+        ErrorKind::StartupInternalError => {
+            JsError::new("Internal error while starting up Durable Object storage caused object to be reset.")
+        }
+        ErrorKind::ConcurrencyReset => JsError::section_too_long(),
+        ErrorKind::CpuLimit => JsError::cpu_exceeded(),
+        ErrorKind::MemoryLimit => JsError::memory_exceeded(),
+        ErrorKind::InternalError => JsError::new("internal error; reference = 000000000000000000000000"),
+        ErrorKind::Retryable => JsError::connection_lost(),
+        ErrorKind::Destroyed => JsError::aborted("destroyed"),
+        ErrorKind::Unknown => JsError::new("something nobody expected"),
+    };
+    if let Some(text) = text {
+        error.message = text.into();
+    }
+    if let Some(flags) = flags {
+        error.retryable = flags.contains(&ErrorFlag::Retryable);
+        error.overloaded = flags.contains(&ErrorFlag::Overloaded);
+        error.remote = flags.contains(&ErrorFlag::Remote);
+        error.durable_object_reset = flags.contains(&ErrorFlag::DurableObjectReset);
+    }
+    error
+}
+
+/// A fault in a few words, for stories: `hold teardown · server.close #1`.
+fn describe(plan: &FaultPlan) -> String {
+    let effect = match &plan.effect {
+        Effect::Fail { error, .. } => format!("fail ({error:?})"),
+        Effect::Delay { ms } => format!("delay by {ms} ms"),
+        Effect::Hold { .. } => "hold".to_owned(),
+        Effect::Interrupt { what } => format!("interrupt the {}", interruptible(*what)),
+        Effect::Reset { kind } => format!("reset ({kind:?})"),
+    };
+    match &plan.when {
+        When::At { at_ms, .. } => format!("{effect} at {at_ms} ms"),
+        When::Operation { operation, edge, n, .. } => {
+            let edge = if *edge == plan::Edge::End { "end" } else { "begin" };
+            format!("{effect} at the {edge} of {operation} #{n}")
+        }
+    }
+}
+
+/// Names of every operation, for checking a plan before it runs.
+pub fn unknown_operation(faults: &[FaultPlan], known: &[&'static str]) -> Option<Arc<str>> {
+    let named = |when: &When| match when {
+        When::Operation { operation, .. } => Some(operation.clone()),
+        When::At { .. } => None,
+    };
+    let mut names = faults.iter().flat_map(|fault| {
+        let release = match &fault.effect {
+            Effect::Hold { release: Some(release), .. } => named(release),
+            _ => None,
+        };
+        named(&fault.when).into_iter().chain(release)
+    });
+    names.find(|name| !known.contains(&name.as_str())).map(Arc::from)
+}

@@ -1,0 +1,110 @@
+//! Files at the edge: reading what a person hands in with bounds, writing so that a reader never sees half a file.
+
+use crate::error::Error;
+use crate::text::printable;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::Path;
+
+/// Reads a whole file of at most `bytes_max` bytes.
+///
+/// # Errors
+/// A usage error that names the file, what it is for (`plan`), what is wrong and what to do.
+pub fn read_bounded(path: &Path, what: &str, bytes_max: usize) -> Result<Vec<u8>, Error> {
+    let shown = shown(path);
+    let refuse = |problem: &str| Error::usage(format!("{shown}: {problem}"));
+    let cannot = |error: &std::io::Error| refuse(&format!("cannot read the {what}: {}", reason(error)));
+    let about = fs::metadata(path).map_err(|error| cannot(&error))?;
+    if about.is_dir() {
+        return Err(refuse(&format!("is a directory, expected a {what} file: name the file in it")));
+    }
+    let too_large = || {
+        let mebibytes = bytes_max / (1024 * 1024);
+        refuse(&format!("is larger than {mebibytes} MiB, the most a {what} may have: check that it is a {what}"))
+    };
+    if about.len() > bytes_max as u64 {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|error| cannot(&error))?;
+    // A device or a growing file has no length to trust: one byte more than allowed is enough to know.
+    file.take(bytes_max as u64 + 1).read_to_end(&mut bytes).map_err(|error| cannot(&error))?;
+    if bytes.len() > bytes_max {
+        return Err(too_large());
+    }
+    Ok(bytes)
+}
+
+/// Writes a file under a temporary name beside it, syncs it, and renames it; missing folders are made.
+///
+/// # Errors
+/// A harness error that names the file and the reason; the file is then as it was before.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let cannot = |error: std::io::Error| Error::harness(format!("{}: cannot write: {}", shown(path), reason(&error)));
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(cannot)?;
+    let name = path.file_name().ok_or_else(|| Error::usage(format!("{}: is no file name", shown(path))))?;
+    let temporary = folder.join(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
+    let written = File::create(&temporary)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        // The first failure is the one worth telling; a leftover temporary file hides nothing.
+        let _ = fs::remove_file(&temporary);
+    }
+    written.map_err(cannot)
+}
+
+/// A path as text that is safe to show.
+pub fn shown(path: &Path) -> String {
+    printable(&path.to_string_lossy()).into_owned()
+}
+
+/// An I/O error in lower case and without the number of the operating system.
+pub fn reason(error: &std::io::Error) -> String {
+    let told = error.to_string();
+    let told = told.split(" (os error").next().unwrap_or(&told);
+    let mut letters = told.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratch(name: &str) -> std::path::PathBuf {
+        let folder = std::env::temp_dir().join(format!("sim-files-{}-{name}", std::process::id()));
+        fs::create_dir_all(&folder).expect("scratch folder");
+        folder
+    }
+
+    #[test]
+    fn a_write_replaces_the_file_and_leaves_nothing_else() {
+        let folder = scratch("write");
+        let path = folder.join("deep/er/plan.json");
+        write_atomically(&path, b"one").expect("first");
+        write_atomically(&path, b"two").expect("second");
+        assert_eq!(fs::read(&path).expect("read"), b"two");
+        assert_eq!(fs::read_dir(path.parent().expect("parent")).expect("list").count(), 1);
+        fs::remove_dir_all(folder).expect("clean up");
+    }
+
+    #[test]
+    fn a_write_that_cannot_be_done_is_a_harness_error_and_leaves_nothing() {
+        let folder = scratch("blocked");
+        fs::create_dir_all(folder.join("taken/inside")).expect("a folder in the way");
+        let error = write_atomically(&folder.join("taken"), b"x").expect_err("a folder has that name");
+        assert_eq!(error.exit_code(), crate::exit_code::ExitCode::Harness);
+        assert_eq!(fs::read_dir(&folder).expect("list").count(), 1);
+        fs::remove_dir_all(folder).expect("clean up");
+    }
+
+    #[test]
+    fn an_endless_device_is_refused_by_its_size() {
+        let refusal = read_bounded(Path::new("/dev/zero"), "plan", 1024 * 1024).expect_err("endless");
+        assert_eq!(
+            refusal.to_string(),
+            "/dev/zero: is larger than 1 MiB, the most a plan may have: check that it is a plan"
+        );
+    }
+}

@@ -1,0 +1,162 @@
+//! Worker processes: started, asked one run at a time, and replaced when they hang or die, so that a bad run costs one run.
+
+use crate::error::Error;
+use serde::{Deserialize, Serialize};
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
+
+/// One run that a worker is asked for: a line of JSON on its standard input.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    /// Id of the scenario.
+    pub scenario: String,
+    /// Seed, in decimal.
+    pub seed: String,
+    /// Where to write the trace; without it the run is only digested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<PathBuf>,
+}
+
+/// What a worker answers: a line of JSON on its standard output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// Exit code that the run alone would lead to.
+    pub exit_code: u8,
+    /// Signatures of what was found; claims are not judged without a trace.
+    pub findings: Vec<String>,
+    /// Recorded events.
+    pub event_count: u64,
+    /// Digest of the telemetry, 16 hexadecimal digits.
+    pub telemetry_digest: String,
+    /// Digest of the whole run, 16 hexadecimal digits.
+    pub run_digest: String,
+}
+
+/// How workers of one kind are started.
+#[derive(Clone, Debug)]
+pub struct WorkerSpec {
+    /// Arguments after `worker`.
+    pub arguments: Vec<String>,
+    /// Working directory.
+    pub directory: PathBuf,
+    /// Whether the environment of this process is withheld.
+    pub is_environment_cleared: bool,
+    /// Variables set beside that.
+    pub environment: Vec<(String, String)>,
+    /// Wall-clock time that a run may take.
+    pub wall_limit: Duration,
+}
+
+/// A worker that is kept alive.
+pub struct Worker {
+    spec: WorkerSpec,
+    process: Option<Process>,
+}
+
+struct Process {
+    child: Child,
+    input: ChildStdin,
+    lines: Receiver<String>,
+}
+
+impl Worker {
+    /// A worker that is started when it is first asked.
+    pub fn new(spec: WorkerSpec) -> Self {
+        Self { spec, process: None }
+    }
+
+    /// Asks for one run. `Ok(Err(sentence))` says how the worker was lost over it; the next question starts another.
+    ///
+    /// # Errors
+    /// A harness error when no worker can be started.
+    pub fn ask(&mut self, job: &Job) -> Result<Result<Answer, String>, Error> {
+        let mut process = match self.process.take() {
+            Some(process) => process,
+            None => start(&self.spec)?,
+        };
+        let line = serde_json::to_string(job).expect("a job is plain data");
+        let is_asked = writeln!(process.input, "{line}").and_then(|()| process.input.flush()).is_ok();
+        let answered = if is_asked { receive(&process.lines, self.spec.wall_limit) } else { Answered::Died };
+        match answered {
+            Answered::Line(line) => {
+                self.process = Some(process);
+                Ok(serde_json::from_str(&line).map_err(|error| format!("the worker's answer cannot be read: {error}")))
+            }
+            Answered::Died => Ok(Err(format!("the worker died: {}", process.manner_of_death()))),
+            Answered::Late => {
+                process.end();
+                let limit = self.spec.wall_limit.as_secs_f64();
+                Ok(Err(format!("no answer within {limit} s of wall-clock time, so the worker was ended")))
+            }
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        if let Some(process) = self.process.take() {
+            process.end();
+        }
+    }
+}
+
+impl Process {
+    /// Ends it, whatever it is doing, and waits for it.
+    fn end(mut self) {
+        // It may sit in a loop and never look at its input again. That it is gone already is no failure.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// How it ended, once its output is closed: nothing but its end closes it.
+    fn manner_of_death(mut self) -> String {
+        drop(self.input);
+        self.child.wait().map_or_else(|_| "nobody knows how".to_owned(), |status| status.to_string())
+    }
+}
+
+fn start(spec: &WorkerSpec) -> Result<Process, Error> {
+    let cannot =
+        |error: std::io::Error| Error::harness(format!("no worker can be started: {}", crate::files::reason(&error)));
+    let program = std::env::current_exe().map_err(cannot)?;
+    let mut command = Command::new(program);
+    command.arg("worker").args(&spec.arguments).current_dir(&spec.directory);
+    if spec.is_environment_cleared {
+        command.env_clear();
+    }
+    command.envs(spec.environment.iter().cloned());
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(cannot)?;
+    let input = child.stdin.take().expect("standard input is a pipe");
+    let output = child.stdout.take().expect("standard output is a pipe");
+    let (send, lines) = mpsc::channel();
+    let reader = std::thread::Builder::new().name("worker output".to_owned());
+    let reader = reader.spawn(move || {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            if send.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    reader.map_err(cannot)?;
+    Ok(Process { child, input, lines })
+}
+
+enum Answered {
+    Line(String),
+    Died,
+    Late,
+}
+
+#[expect(clippy::disallowed_methods, reason = "this process is outside the simulation and its clock is the real one")]
+fn receive(lines: &Receiver<String>, wall_limit: Duration) -> Answered {
+    match lines.recv_timeout(wall_limit) {
+        Ok(line) => Answered::Line(line),
+        Err(mpsc::RecvTimeoutError::Disconnected) => Answered::Died,
+        Err(mpsc::RecvTimeoutError::Timeout) => Answered::Late,
+    }
+}

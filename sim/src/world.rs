@@ -1,0 +1,94 @@
+//! The world of one run: the simulated runtime, built for a plan, and what is asked of the model beside its clients.
+
+use std::time::Duration;
+
+use madsim::runtime::Runtime;
+use model::config::HostConfig;
+use model::defect::{Defect, DefectSet};
+use model::deployment::Deployment;
+use model::net::labels;
+use model::platform::RuntimeBuild;
+use model::rt;
+use scenarios::plan::{self, Plan};
+
+use crate::director::Director;
+use crate::error::Error;
+use crate::run::{WorldOptions, WorldResult};
+use crate::{driver, faults, planted, recorder};
+
+/// Start of every run, in ms since the Unix epoch.
+pub const EPOCH_MS: u64 = rt::EPOCH_MS;
+
+/// The network's own one-way latency: a constant, since every other latency is a named decision.
+const NET_LATENCY: Duration = Duration::from_millis(1);
+
+/// Virtual ms since the start of the run of this thread.
+pub fn run_ms() -> u64 {
+    rt::run_ms()
+}
+
+/// The table of the suspension points that the model really has.
+///
+/// # Errors
+/// None today; the table is made from the code.
+pub fn operations_table() -> Result<String, Error> {
+    Ok(model::operations::markdown())
+}
+
+/// Runs a plan in a fresh world. Called first thing on a fresh thread, between `recorder::begin` and `finish`.
+pub fn run_world(plan: &Plan, options: &WorldOptions) -> WorldResult {
+    let mut config = madsim::Config::default();
+    config.net.send_latency = NET_LATENCY..NET_LATENCY + Duration::from_nanos(1);
+    // First of all: the runtime fixes the keys of std's hash maps on this thread.
+    let mut runtime = Runtime::with_seed_and_config(options.scheduler_seed, config);
+    runtime.set_time_limit(Duration::from_millis(options.budget.virtual_ms_max));
+    let stopped = match obey(plan, options, &mut runtime) {
+        Ok(result) => return result,
+        Err(reason) => reason,
+    };
+    WorldResult { stopped: Some(stopped), ..WorldResult::default() }
+}
+
+fn obey(plan: &Plan, options: &WorldOptions, runtime: &mut Runtime) -> Result<WorldResult, String> {
+    let config = host_config(plan)?;
+    if let Some(name) = faults::unknown_operation(&plan.faults, &model::operations::names()) {
+        return Err(format!(
+            "a fault names the operation `{name}`, which this host does not have: see `sim operations`"
+        ));
+    }
+    let director = Director::new(plan)?;
+    runtime.block_on(async {
+        rt::begin_run(Some(director.clone()), options.budget.step_max);
+        labels::reset();
+        if let Some(leak) = options.leak {
+            planted::leak(leak, plan.seed);
+        }
+        let build = match plan.world.runtime_build {
+            plan::RuntimeBuild::May2026 => RuntimeBuild::May2026,
+            plan::RuntimeBuild::November2026 => RuntimeBuild::November2026,
+        };
+        let deployment = Deployment::start(config, plan.world.isolate_count, build);
+        director.connect(deployment.control());
+        let driver = driver::drive(plan, &director).await;
+        let ends_at_ms = run_ms();
+        recorder::mute();
+        driver.stop();
+        deployment.stop().await;
+        rt::end_run();
+        let (decisions, fault_ledger, unknown_pins) = director.results();
+        let operation_count = director.operation_count();
+        Ok(WorldResult { ends_at_ms, operation_count, decisions, fault_ledger, unknown_pins, stopped: None })
+    })
+}
+
+fn host_config(plan: &Plan) -> Result<HostConfig, String> {
+    let defect = |name: &String| Defect::named(name).ok_or_else(|| format!("no defect is called `{name}`"));
+    let named: Result<Vec<Defect>, String> = plan.defects.iter().map(defect).collect();
+    let described = Defect::described().filter(|_| plan.core == plan::Core::Described);
+    Ok(HostConfig {
+        session_timeout_ms: plan.config.session_timeout_ms,
+        max_paused_session_idle_ms: plan.config.max_paused_session_idle_ms,
+        resident_runtime_soft_cap: plan.config.resident_runtime_soft_cap,
+        defects: DefectSet::of(described.chain(named?)),
+    })
+}

@@ -1,0 +1,150 @@
+//! What a person sees of each command: exit code, standard output and standard error, as snapshots.
+//!
+//! Counts and the digest of the whole run are blanked, since every new event moves them; times and the digest of the
+//! telemetry are what a seed promises and stand as they are.
+
+#[path = "cli/bad_input.rs"]
+mod bad_input;
+#[path = "cli/findings.rs"]
+mod findings;
+#[path = "cli/process.rs"]
+mod process;
+#[path = "cli/repeat.rs"]
+mod repeat;
+
+use process::{Ran, Scratch, assert_ran};
+
+const SCENARIO: &str = "idle/stream-stays-open";
+
+#[test]
+fn a_seed_runs_every_scenario_a_line_each() {
+    let scratch = Scratch::new("seed");
+    assert_ran("seed", &scratch.sim(&["--seed", "42"]));
+    assert_eq!(scratch.files(), [] as [&str; 0], "a run that held leaves nothing");
+}
+
+#[test]
+fn a_seed_is_the_same_in_decimal_in_hexadecimal_and_with_underscores() {
+    let scratch = Scratch::new("forms");
+    let decimal = scratch.sim(&["--seed", "42"]);
+    for form in ["0x2a", "0X2A", "4_2"] {
+        assert_eq!(scratch.sim(&["--seed", form]), decimal, "{form}");
+    }
+    assert_eq!(scratch.sim(&["run", "--seed", "42"]), decimal, "`run` is the default");
+}
+
+#[test]
+fn a_scenario_tells_the_story_of_its_run() {
+    let scratch = Scratch::new("story");
+    assert_ran("story", &scratch.sim(&["--scenario", SCENARIO, "--seed", "8"]));
+}
+
+#[test]
+fn results_are_also_one_json_document() {
+    let scratch = Scratch::new("json");
+    let ran = scratch.sim(&["--seed", "42", "--format", "json"]);
+    assert_eq!(ran.json()["runs"][0]["outcome"], "held");
+    assert_ran("seed_json", &ran);
+    let ran = scratch.sim(&["--scenario", SCENARIO, "--seed", "8", "--format", "json"]);
+    let report = ran.json();
+    assert_eq!((&report["seed"], &report["exit_code"], &report["report"]), (&"8".into(), &0.into(), &1.into()));
+    assert_eq!(report["checks"].as_array().map(Vec::len), Some(scenarios::invariants::ALL.len()));
+}
+
+#[test]
+fn without_a_seed_one_is_drawn_and_printed_first() {
+    let scratch = Scratch::new("drawn");
+    let first_line = |ran: &Ran| ran.stdout.lines().next().unwrap_or_default().to_owned();
+    let (one, other) = (scratch.sim(&[]), scratch.sim(&[]));
+    let seed = first_line(&one).strip_prefix("seed ").expect("the seed is printed first").to_owned();
+    assert_ne!(first_line(&one), first_line(&other), "two draws are the same");
+    let again = scratch.sim(&["--seed", &seed]);
+    assert_eq!(one.stdout, format!("seed {seed}\n{}", again.stdout));
+    let json = scratch.sim(&["--format", "json"]);
+    assert_eq!(json.stderr, format!("seed {}\n", json.json()["seed"].as_str().expect("a seed")));
+}
+
+#[test]
+fn what_there_is_can_be_listed() {
+    let scratch = Scratch::new("list");
+    assert_ran("list", &scratch.sim(&["list"]));
+    assert_ran("list_defects", &scratch.sim(&["list", "defects"]));
+    let json = scratch.sim(&["list", "invariants", "--format", "json"]).json();
+    assert_eq!(json["invariants"][0]["name"], scenarios::invariants::ALL[0].name);
+}
+
+#[test]
+fn a_plan_is_printed_as_it_is_drawn_and_as_it_is_changed() {
+    let scratch = Scratch::new("plan");
+    assert_ran("plan", &scratch.sim(&["plan", "--scenario", SCENARIO, "--seed", "8"]));
+    let changes = ["--defect", "idle-alarm-destroys", "--set", "resident-runtime-soft-cap=3", "--core", "described"];
+    let changed = scratch.sim(&[&["plan", "--scenario", SCENARIO, "--seed", "8"], &changes[..]].concat()).json();
+    assert_eq!(changed["defects"][0], "idle-alarm-destroys");
+    assert_eq!(changed["config"]["resident_runtime_soft_cap"], 3);
+    assert_eq!(changed["core"], "described");
+}
+
+#[test]
+fn a_printed_plan_replays_to_the_run_that_its_seed_has() {
+    let scratch = Scratch::new("replay");
+    let plan = scratch.sim(&["plan", "--scenario", SCENARIO, "--seed", "8"]);
+    scratch.write("plan.json", plan.stdout.as_bytes());
+    let by_seed = scratch.sim(&["--scenario", SCENARIO, "--seed", "8"]);
+    assert_eq!(scratch.sim(&["replay", "plan.json"]), by_seed);
+}
+
+#[test]
+fn the_operations_of_the_host_are_printed() {
+    let ran = Scratch::new("operations").sim(&["operations"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let names = model::operations::names();
+    assert!(names.iter().all(|name| ran.stdout.contains(name)), "every operation is in the table");
+}
+
+#[test]
+fn help_and_version_are_results_and_hide_what_is_not_for_people() {
+    let scratch = Scratch::new("help");
+    let help = scratch.sim(&["--help"]);
+    assert_eq!((help.code, help.stderr.as_str()), (0, ""));
+    for command in ["run", "list", "plan", "replay", "meta", "operations", "bench"] {
+        assert!(help.stdout.contains(&format!("\n  {command} ")), "{command}");
+    }
+    let meta = scratch.sim(&["meta", "--help"]);
+    assert!(!help.stdout.contains("worker") && !meta.stdout.contains("leak"));
+    assert_eq!(scratch.sim(&["--version"]).stdout, format!("sim {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn a_bench_measures_what_it_says() {
+    let bench = Scratch::new("bench").sim(&["bench", "--seeds", "2", "--memory-runs", "20", "--format", "json"]).json();
+    assert_eq!((&bench["speed"][0]["scenario"], &bench["speed"][0]["run_count"]), (&SCENARIO.into(), &2.into()));
+    for (table, field) in [("speed", "digested_per_s"), ("speed", "kept_per_s"), ("speed", "virtual_over_wall")] {
+        assert!(bench[table][0][field].as_f64().is_some_and(|figure| figure > 0.0), "{field}");
+    }
+    assert!(bench["start_to_last_line_ms"].as_f64().is_some_and(|figure| figure > 0.0));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let scratch = Scratch::new("pipe");
+    let ran = scratch.sim_into_closed_pipe(&["--scenario", SCENARIO, "--seed", "8"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_a_harness_error() {
+    let ran = Scratch::new("full").sim_into_file("/dev/full", &["list"]);
+    assert_eq!(ran.code, 20);
+    assert_eq!(ran.stderr, "error: cannot write to standard output: no space left on device\n");
+}
+
+#[test]
+fn colour_is_for_terminals_unless_it_is_asked_for() {
+    let scratch = Scratch::new("color");
+    let plain = scratch.sim(&["--seed", "42"]).stdout;
+    assert!(!plain.contains('\u{1b}') && !plain.contains('✓'));
+    let bright = scratch.sim(&["--seed", "42", "--color", "always"]).stdout;
+    assert!(bright.contains('\u{1b}') && bright.contains('✓'), "{bright}");
+    assert_eq!(scratch.sim(&["--seed", "42", "--color", "never"]).stdout, plain);
+}

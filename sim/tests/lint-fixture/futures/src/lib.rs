@@ -1,0 +1,3 @@
+//! The one macro of the `futures` crate that is banned.
+
+pub use futures_util::select;

@@ -1,0 +1,52 @@
+//! Snapshots of what the host exported: spans and log lines of fixed seeds, as the flush delivered them, and of one plan.
+//!
+//! No value is redacted: a run is deterministic, and a redaction would hide a difference.
+
+use scenarios::catalog;
+use scenarios::plan::Plan;
+use scenarios::seed::Seed;
+use scenarios::trace::Stream;
+use sim::report::event_text;
+use sim::run::{RunOptions, run_plan};
+
+fn plan_of(seed: u64) -> Plan {
+    let scenario = catalog::find("idle/stream-stays-open").expect("the scenario exists");
+    (scenario.plan)(Seed(seed))
+}
+
+/// Telemetry of a run of one client of that seed's plan: time, whose, what.
+fn telemetry(plan: &Plan) -> String {
+    let result = run_plan(plan, &RunOptions::default()).expect("the harness runs");
+    let lines = result.trace.of(Stream::Telemetry).map(|event| {
+        let who = event.who().unwrap_or("-");
+        format!("{:>9} ms  {who:<4} {}\n", event.at_ms, event_text(event))
+    });
+    lines.collect()
+}
+
+/// The plan of a seed, cut down to its first client so that a person can read the snapshot.
+fn first_client(seed: u64) -> Plan {
+    let mut plan = plan_of(seed);
+    plan.clients.truncate(1);
+    plan
+}
+
+#[test]
+fn telemetry_of_a_calm_seed() {
+    insta::assert_snapshot!(telemetry(&first_client(7)));
+}
+
+#[test]
+fn telemetry_of_a_seed_with_drawn_latencies() {
+    insta::assert_snapshot!(telemetry(&first_client(1)));
+}
+
+#[test]
+fn telemetry_of_the_seed_of_the_readme_with_all_its_clients() {
+    insta::assert_snapshot!(telemetry(&plan_of(20)));
+}
+
+#[test]
+fn plan_of_seed_42() {
+    insta::assert_snapshot!(plan_of(42).to_json());
+}
