@@ -17,6 +17,8 @@ pub enum Defect {
     InitializedClearedLate,
     /// An alarm that finds a condemned session idle extends or disposes it, and the wipe never comes. Found here.
     CondemnedSessionKept,
+    /// A restore in an incarnation that a cold alarm constructed throws for want of its name. Found here.
+    NamelessRestoreFails,
 }
 
 /// What is known about a defect.
@@ -93,6 +95,14 @@ pub const DEFECTS: &[DefectInfo] = &[
         described: true,
         story: "a condemned session that counts as idle when its alarm fires loses the alarm and is never wiped",
         caught_by: "alarm-follows-intent",
+    },
+    DefectInfo {
+        defect: Defect::NamelessRestoreFails,
+        name: "nameless-restore-fails",
+        source: "found here, FINDINGS.md 2",
+        described: true,
+        story: "after a deploy the idle alarm wakes the session nameless, and every request is a bare 500",
+        caught_by: "disposed-session-serves-again",
     },
 ];
 

@@ -58,7 +58,14 @@ impl Overrides {
     /// # Errors
     /// A usage error when a changed value is out of range.
     pub fn draw(&self, scenario: &Scenario, seed: Seed) -> Result<Plan, Error> {
-        let mut plan = (scenario.plan)(seed);
+        self.change((scenario.plan)(seed))
+    }
+
+    /// Changes a plan.
+    ///
+    /// # Errors
+    /// A usage error when a changed value is out of range.
+    pub fn change(&self, mut plan: Plan) -> Result<Plan, Error> {
         for defect in &self.defects {
             if !plan.defects.contains(defect) {
                 plan.defects.push(defect.clone());

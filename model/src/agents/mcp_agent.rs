@@ -11,10 +11,10 @@ use crate::js::{EventLoop, call, hops, js, rooted};
 use crate::platform::{JsError, Socket, micro};
 
 crate::operations! {
-    BODY_PUT_PROPS = "body · storage.put props", Storage, 4; "storage"
+    BODY_PUT_PROPS = "body · storage.put props", Storage, 3; "storage"
     BODY_GET_PROPS = "body · storage.get props", Storage, 3; "storage"
     BODY_SERVER_FIELD = "body · server.field", Micro, 1; "a settled value"
-    BODY_GET_INITIALIZE = "body · storage.get initializeRequest", Storage, 5; "storage; the message is fed in, not awaited"
+    BODY_GET_INITIALIZE = "body · storage.get initializeRequest", Storage, 4; "storage; the message is fed in, not awaited"
     ALARM_MARKER = "alarm.sdk · storage.get destroy-pending", Storage, 4; "storage, before any section"
     ALARM_HOUSEKEEPING = "alarm.sdk · housekeeping", Micro, 1, assumed; "due schedules (none here), recovery scan"
     ALARM_STRIKES = "alarm.sdk · storage.get oom-strikes", Storage, 4; "storage, last"
@@ -27,35 +27,53 @@ crate::operations! {
     DESTROY_ABORT = "destroy · abort", Io, 0; "a 0 ms timer, not awaited"
 }
 
-/// A synchronous read of the framework's tables; a wiped object has none.
-pub fn read_tables(agent: &AgentState) -> Result<(), JsError> {
+/// A synchronous read of one of the framework's tables; a wiped object has none.
+///
+/// # Errors
+/// When the table is missing.
+pub fn read_table(agent: &AgentState, table: &str) -> Result<(), JsError> {
     if agent.has_tables.get() {
         return Ok(());
     }
-    Err(JsError::new("no such table: cf_agents_mcp_servers: SQLITE_ERROR"))
+    Err(JsError::new(format!("no such table: {table}: SQLITE_ERROR")))
 }
 
 /// The body of a start: props, `init`, a new transport, connect, and the stored initialize request fed in.
+///
+/// # Errors
+/// Of each of its steps; the last one fails a start whose runtime is complete.
 pub async fn start_body<H: AgentHost>(host: Rc<H>, props: Option<Value>) -> Result<(), JsError> {
     let agent = host.agent();
-    let storage = agent.ctx.storage();
-    let props = match props {
-        Some(props) => {
-            storage.put(&BODY_PUT_PROPS, PROPS_KEY, props.clone()).await?;
-            Some(props)
+    match props {
+        Some(props) => js(update_props(agent, props)).await?,
+        None => {
+            let stored = agent.ctx.storage().get(&BODY_GET_PROPS, PROPS_KEY).await?;
+            *agent.props.borrow_mut() = stored.map(|props| (*props).clone());
         }
-        None => storage.get(&BODY_GET_PROPS, PROPS_KEY).await?.map(|props| (*props).clone()),
-    };
-    *agent.props.borrow_mut() = props;
+    }
     rooted("init", Rc::clone(&host).init()).await?;
     micro(&BODY_SERVER_FIELD).await?;
-    let server =
-        host.server().ok_or_else(|| JsError::type_error("Cannot read properties of undefined (reading 'connect')"))?;
+    let server = host.server();
     let transport = Transport::new(agent.ctx.clone());
     *agent.transport.borrow_mut() = Some(Rc::clone(&transport));
-    server.connect(Rc::clone(&transport)).await?;
-    let stored = storage.get(&BODY_GET_INITIALIZE, INITIALIZE_KEY).await?;
-    if let Some(message) = stored {
+    let Some(server) = server else {
+        return Err(JsError::type_error("Cannot read properties of undefined (reading 'connect')"));
+    };
+    server.connect(transport).await?;
+    js(reinitialize(agent)).await
+}
+
+async fn update_props(agent: &AgentState, props: Value) -> Result<(), JsError> {
+    agent.ctx.storage().put(&BODY_PUT_PROPS, PROPS_KEY, props.clone()).await?;
+    *agent.props.borrow_mut() = Some(props);
+    Ok(())
+}
+
+/// Feeds the stored initialize request to the transport in use, if there is one. Its answer goes nowhere.
+async fn reinitialize(agent: &AgentState) -> Result<(), JsError> {
+    let stored = agent.ctx.storage().get(&BODY_GET_INITIALIZE, INITIALIZE_KEY).await?;
+    let transport = agent.transport.borrow().clone();
+    if let (Some(message), Some(transport)) = (stored, transport) {
         transport.feed((*message).clone());
     }
     Ok(())
@@ -81,23 +99,41 @@ pub enum Opening {
 }
 
 /// The framework's `alarm()`: destroys a condemned object before any start, else starts, keeps house, recomputes.
+///
+/// # Errors
+/// Of each of its steps but the last.
 pub async fn alarm<H: AgentHost>(host: Rc<H>) -> Result<(), JsError> {
     let storage = host.agent().ctx.storage();
     let marker = storage.get(&ALARM_MARKER, DESTROY_PENDING_KEY).await?;
     if marker.is_some_and(|marker| marker.as_bool() == Some(true)) {
         return host.destroy().await;
     }
-    js(party_server::ensure_initialized(Rc::clone(&host))).await?;
-    micro(&ALARM_HOUSEKEEPING).await?;
-    js(Rc::clone(&host).schedule_next_alarm()).await?;
+    js(alarm_body(Rc::clone(&host))).await?;
     // Its failure is swallowed: a strike that cannot be read is no strike.
     drop(storage.get(&ALARM_STRIKES, "cf_agents_oom_strikes").await);
     Ok(())
 }
 
+/// The lazy start with a hook that does nothing, then due schedules (none here) and the alarm that comes next.
+async fn alarm_body<H: AgentHost>(host: Rc<H>) -> Result<(), JsError> {
+    let started = Rc::clone(&host);
+    let naming = async move {
+        js(party_server::ensure_initialized(started)).await?;
+        hops(1).await;
+        Ok(())
+    };
+    js(naming).await?;
+    read_table(host.agent(), "cf_agents_schedules")?;
+    micro(&ALARM_HOUSEKEEPING).await?;
+    js(host.schedule_next_alarm()).await
+}
+
 /// `_cf_scheduleDestroy()`: starts the object if it is cold, then marker and alarm. Repeatable.
+///
+/// # Errors
+/// Of the start (no marker is written then) and of both writes.
 pub async fn condemn<H: AgentHost>(host: Rc<H>) -> Result<(), JsError> {
-    js(party_server::ensure_initialized(Rc::clone(&host))).await?;
+    js(js(party_server::ensure_initialized(Rc::clone(&host)))).await?;
     let storage = host.agent().ctx.storage();
     storage.put(&CONDEMN_MARKER, DESTROY_PENDING_KEY, Value::Bool(true)).await?;
     state_event!("condemned", host.agent().ctx.label());
@@ -106,6 +142,9 @@ pub async fn condemn<H: AgentHost>(host: Rc<H>) -> Result<(), JsError> {
 }
 
 /// The framework's `destroy()`: marker, tables, alarm, everything, then an abort on the next turn (platform fact 184).
+///
+/// # Errors
+/// Of each of its steps; no abort is scheduled then.
 pub async fn destroy(agent: &AgentState) -> Result<(), JsError> {
     let storage = agent.ctx.storage();
     storage.put(&DESTROY_MARKER, DESTROY_PENDING_KEY, Value::Bool(true)).await?;

@@ -60,6 +60,8 @@ pub struct AgentState {
     pub transport: RefCell<Option<Rc<Transport>>>,
     /// The framework's SQL tables exist; `destroy` drops them.
     pub has_tables: Cell<bool>,
+    /// The framework has looked for connections to restore; it does so once an incarnation.
+    pub restored: Cell<bool>,
 }
 
 impl AgentState {
@@ -74,6 +76,7 @@ impl AgentState {
             keep_alive_refs: Cell::new(0),
             transport: RefCell::new(None),
             has_tables: Cell::new(true),
+            restored: Cell::new(false),
         }
     }
 }

@@ -6,18 +6,19 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{AgentHost, AgentState, NAME_KEY, Status, mcp_agent};
+use crate::js::js;
 use crate::platform::{JsError, micro};
+use crate::telemetry::console_error;
 
 crate::operations! {
-    NAME_GET = "name · storage.get __ps_name", Storage, 4; "storage"
-    NAME_PUT = "name · storage.put __ps_name", Storage, 4; "storage"
+    NAME_GET = "name · storage.get __ps_name", Storage, 3; "storage"
+    NAME_PUT = "name · storage.put __ps_name", Storage, 3; "storage; after the get if the record differs"
     NAME_SECTION = "name · section", Section, 1; "blockConcurrencyWhile around onStart"
     START_FACETS = "start · storage.get facet", Storage, 3; "storage, three keys one after the other"
     START_RESTORE = "start · sdk-restore", Micro, 1; "four framework steps that find nothing"
 }
 
-const FACET_KEYS: [&str; 3] = ["cf_agents_facet_name", "cf_agents_facet_parent", "cf_agents_facet_props"];
-const RESTORE_STEPS: u32 = 4;
+const FACET_KEYS: [&str; 3] = ["cf_agents_is_facet", "cf_agents_facet_name", "cf_agents_parent_path"];
 
 /// The `name` getter: the id's name, else the one in memory, else it throws (platform facts 163, 164). It never reads
 /// storage.
@@ -31,68 +32,81 @@ pub fn name(agent: &AgentState) -> Result<Arc<str>, JsError> {
     })
 }
 
-/// `setName(name, props)`: keeps the props in memory before it looks at the status, then starts if need be.
+/// `setName(name, props)`: keeps the props in memory, whatever the status (a later start that is given none uses them),
+/// then starts if need be.
+///
+/// # Errors
+/// Another name than the object has (platform fact 169), a storage failure, and whatever the start fails with.
 pub async fn set_name<H: AgentHost>(host: Rc<H>, given: Arc<str>, props: Option<Value>) -> Result<(), JsError> {
     let agent = host.agent();
+    let own = agent.ctx.id_name();
+    if let Some(own) = own.as_ref().filter(|own| **own != given) {
+        return Err(JsError::new(format!(
+            "This server's Durable Object id was created for name \"{own}\", cannot setName to \"{given}\"."
+        )));
+    }
+    let known = agent.name.borrow().clone();
+    if let Some(known) = known.as_ref().filter(|known| **known != given) {
+        return Err(JsError::new(format!("This server already has a name: {known}, attempting to set to: {given}")));
+    }
     if props.is_some() {
         *agent.given_props.borrow_mut() = props;
     }
-    if agent.status.get() == Status::Started {
-        return Ok(());
+    if own.is_none() && known.is_none() {
+        agent.ctx.storage().put(&NAME_PUT, NAME_KEY, Value::from(&*given)).await?;
+        *agent.name.borrow_mut() = Some(given);
     }
-    match agent.ctx.id_name() {
-        Some(own) if own != given => {
-            return Err(JsError::new(format!(
-                "This server's Durable Object id was created for name \"{own}\", cannot setName to \"{given}\"."
-            )));
-        }
-        Some(_) => {}
-        None => {
-            *agent.name.borrow_mut() = Some(Arc::clone(&given));
-            agent.ctx.storage().put(&NAME_PUT, NAME_KEY, Value::from(&*given)).await?;
-        }
-    }
-    ensure_initialized(host).await
+    js(ensure_initialized(host)).await
 }
 
 /// The start that every fetch, socket event, framework alarm and `setName` passes: at once when started, else the name
 /// is persisted or read, and the start runs in a section.
+///
+/// # Errors
+/// A storage failure (no section is entered then), and whatever the start fails with.
 pub async fn ensure_initialized<H: AgentHost>(host: Rc<H>) -> Result<(), JsError> {
-    if host.agent().status.get() == Status::Started {
+    let agent = host.agent();
+    if agent.status.get() == Status::Started {
         return Ok(());
     }
-    hydrate_name(host.agent()).await?;
-    let ctx = host.agent().ctx.clone();
+    match agent.ctx.id_name() {
+        Some(own) => js(persist_name(agent, own)).await?,
+        None if agent.name.borrow().is_none() => js(hydrate_name(agent)).await?,
+        None => {}
+    }
+    let ctx = agent.ctx.clone();
     let inside = Rc::clone(&host);
-    ctx.block_concurrency_while(&NAME_SECTION, move || start_once(inside)).await?
+    ctx.block_concurrency_while(&NAME_SECTION, move || start_in_section(inside)).await?
 }
 
-async fn hydrate_name(agent: &AgentState) -> Result<(), JsError> {
+/// Keeps a record of the id's name, for incarnations that do not know it (platform fact 165).
+async fn persist_name(agent: &AgentState, own: Arc<str>) -> Result<(), JsError> {
     if agent.name.borrow().is_some() {
         return Ok(());
     }
     let storage = agent.ctx.storage();
     let record = storage.get(&NAME_GET, NAME_KEY).await?;
-    let record = record.and_then(|value| value.as_str().map(Arc::<str>::from));
-    match agent.ctx.id_name() {
-        Some(own) => {
-            if record.as_ref() != Some(&own) {
-                storage.put(&NAME_PUT, NAME_KEY, Value::from(&*own)).await?;
-            }
-            *agent.name.borrow_mut() = Some(own);
-        }
-        None => *agent.name.borrow_mut() = record,
+    if record.as_deref().and_then(Value::as_str) != Some(&*own) {
+        storage.put(&NAME_PUT, NAME_KEY, Value::from(&*own)).await?;
+    }
+    *agent.name.borrow_mut() = Some(own);
+    Ok(())
+}
+
+/// An incarnation without a name reads the record; only here, so only a start in a section does.
+async fn hydrate_name(agent: &AgentState) -> Result<(), JsError> {
+    let record = agent.ctx.storage().get(&NAME_GET, NAME_KEY).await?;
+    let record = record.as_deref().and_then(Value::as_str).filter(|name| !name.is_empty());
+    if let Some(name) = record {
+        *agent.name.borrow_mut() = Some(name.into());
     }
     Ok(())
 }
 
 /// Inside the section. A throwing start does not reset the object: the status goes back and the error is carried out
-/// (platform fact 168).
-async fn start_once<H: AgentHost>(host: Rc<H>) -> Result<(), JsError> {
+/// (platform fact 168). The status is not looked at again: two sections that wait both start.
+async fn start_in_section<H: AgentHost>(host: Rc<H>) -> Result<(), JsError> {
     let agent = host.agent();
-    if agent.status.get() == Status::Started {
-        return Ok(());
-    }
     agent.status.set(Status::Starting);
     let props = agent.given_props.borrow().clone();
     let started = wrapped_on_start(Rc::clone(&host), props).await;
@@ -101,14 +115,34 @@ async fn start_once<H: AgentHost>(host: Rc<H>) -> Result<(), JsError> {
 }
 
 /// `this.onStart(props)` as everybody calls it: the framework's wrapper takes 13 hops before the class's own begins.
+///
+/// # Errors
+/// A storage failure; no name in memory; missing tables; whatever the class's start fails with. All but the first pass
+/// the framework's error printer.
 pub async fn wrapped_on_start<H: AgentHost>(host: Rc<H>, props: Option<Value>) -> Result<(), JsError> {
     let storage = host.agent().ctx.storage();
     for key in FACET_KEYS {
         storage.get(&START_FACETS, key).await?;
     }
-    for _ in 0..RESTORE_STEPS {
-        micro(&START_RESTORE).await?;
+    micro(&START_RESTORE).await?;
+    let started = restore_and_start(Rc::clone(&host), props).await;
+    if let Err(error) = &started {
+        console_error(host.agent().ctx.label(), "Error on server:", error);
     }
-    mcp_agent::read_tables(host.agent())?;
+    started
+}
+
+/// The framework looks for connections to restore, which takes the name and its tables, then the class's start runs.
+async fn restore_and_start<H: AgentHost>(host: Rc<H>, props: Option<Value>) -> Result<(), JsError> {
+    let agent = host.agent();
+    name(agent)?;
+    let restored = if agent.restored.get() { Ok(()) } else { mcp_agent::read_table(agent, "cf_agents_mcp_servers") };
+    agent.restored.set(restored.is_ok());
+    micro(&START_RESTORE).await?;
+    restored?;
+    let servers = mcp_agent::read_table(agent, "cf_agents_mcp_servers");
+    micro(&START_RESTORE).await?;
+    servers?;
+    micro(&START_RESTORE).await?;
     host.on_start(props).await
 }

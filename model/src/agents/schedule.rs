@@ -5,7 +5,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::{AgentHost, AgentState, DESTROY_PENDING_KEY};
+use super::{AgentHost, AgentState, DESTROY_PENDING_KEY, mcp_agent};
 use crate::config::KEEP_ALIVE_INTERVAL_MS;
 use crate::js::{EventLoop, call, js, rooted};
 use crate::platform::JsError;
@@ -20,13 +20,18 @@ crate::operations! {
 
 /// The framework's own `_scheduleNextAlarm`: the marker's alarm now, else the heartbeat while a reference is held,
 /// else no alarm at all. There are no schedule rows, fibers or facets in this host.
+///
+/// # Errors
+/// A storage failure; missing tables once the object is wiped.
 pub async fn schedule_next_alarm(agent: &AgentState) -> Result<(), JsError> {
     let storage = agent.ctx.storage();
     let marker = storage.get(&SCHED_MARKER, DESTROY_PENDING_KEY).await?;
     let now_ms = EventLoop::current().now_ms();
     if marker.is_some_and(|marker| marker.as_bool() == Some(true)) {
-        storage.set_alarm(&SCHED_NOW, signed(now_ms)).await
-    } else if agent.keep_alive_refs.get() > 0 {
+        return storage.set_alarm(&SCHED_NOW, signed(now_ms)).await;
+    }
+    mcp_agent::read_table(agent, "cf_agents_schedules")?;
+    if agent.keep_alive_refs.get() > 0 {
         storage.set_alarm(&SCHED_HEARTBEAT, signed(now_ms + KEEP_ALIVE_INTERVAL_MS)).await
     } else {
         storage.delete_alarm(&SCHED_DELETE).await
@@ -44,7 +49,10 @@ pub struct KeepAlive<H: AgentHost> {
     given_back: Cell<bool>,
 }
 
-/// `keepAlive()`: one reference more; the first one recomputes the alarm. A failure leaves the reference taken.
+/// `keepAlive()`: one reference more; the first one recomputes the alarm.
+///
+/// # Errors
+/// When the alarm cannot be recomputed; the reference stays taken.
 pub async fn keep_alive<H: AgentHost>(host: Rc<H>) -> Result<KeepAlive<H>, JsError> {
     let refs = &host.agent().keep_alive_refs;
     refs.set(refs.get() + 1);
@@ -61,14 +69,15 @@ impl<H: AgentHost> KeepAlive<H> {
             return;
         }
         let agent = self.host.agent();
-        agent.keep_alive_refs.set(agent.keep_alive_refs.get() - 1);
+        agent.keep_alive_refs.set(agent.keep_alive_refs.get().saturating_sub(1));
         if agent.keep_alive_refs.get() > 0 {
             return;
         }
         let host = Rc::clone(&self.host);
         let tail = call(rooted("keep-alive released", async move {
             if let Err(error) = Rc::clone(&host).schedule_next_alarm().await {
-                console_error(host.agent().ctx.label(), "[agents] failed to schedule the next alarm", &error);
+                let label = host.agent().ctx.label();
+                console_error(label, "[Agent] Failed to reschedule alarm after keepAlive dispose:", &error);
             }
         }));
         agent.ctx.wait_until(tail);

@@ -1,5 +1,4 @@
-//! The SDK's bridge: mints session ids, opens a socket to the session's object for each POST and GET, turns its frames
-//! into server-sent events.
+//! The SDK's bridge: checks a request, mints session ids, opens a socket to the session's object for each POST and GET.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -11,14 +10,13 @@ use serde_json::{Value, json};
 use super::answers::{header, refuse};
 use super::edge::session_key;
 use super::exchange::Exchange;
-use super::sse_writer::SseWriter;
-use crate::config::{MAX_POST_BODY_BYTES, MAX_SSE_AGE_MS};
-use crate::js::{EventLoop, call};
-use crate::mcp::{self, Frame, is_initialize, is_message, is_request};
-use crate::platform::{ClientSocket, FetchRequest, JsError, SocketEvent, Stub, join, module_scope, sleep};
+use super::pump::{self, Pump};
+use crate::config::MAX_POST_BODY_BYTES;
+use crate::js::EventLoop;
+use crate::mcp::{self, is_message, is_request};
+use crate::platform::{ClientSocket, FetchRequest, JsError, Stub, join, module_scope, sleep};
 use crate::rt;
 use crate::session::NAME_PREFIX;
-use crate::telemetry::log_event;
 
 crate::operations! {
     BODY_READ = "bridge.post · body.read", Io, 0, assumed; "the client's body"
@@ -68,10 +66,20 @@ fn check_headers(exchange: &Exchange) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// True for an initialize request with all that the protocol asks of one; anything less is a request like any other.
+fn opens_session(message: &Value) -> bool {
+    let params = &message["params"];
+    let client = &params["clientInfo"];
+    mcp::is_initialize(message)
+        && is_request(message)
+        && params["protocolVersion"].is_string()
+        && params["capabilities"].is_object()
+        && client["name"].is_string()
+        && client["version"].is_string()
+}
+
+/// The messages of a body. Only a declared length was compared with the limit.
 fn parse(body: &[u8], has_session: bool) -> Result<Vec<Value>, Refusal> {
-    if body.len() > MAX_POST_BODY_BYTES {
-        return Err(Refusal(413, mcp::TRANSPORT_ERROR, "Request body too large. Maximum size is 4194304 bytes"));
-    }
     let parsed: Value =
         serde_json::from_slice(body).map_err(|_| Refusal(400, mcp::PARSE_ERROR, "Parse error: Invalid JSON"))?;
     let messages = match parsed {
@@ -81,7 +89,7 @@ fn parse(body: &[u8], has_session: bool) -> Result<Vec<Value>, Refusal> {
     if !messages.iter().all(is_message) {
         return Err(Refusal(400, mcp::PARSE_ERROR, "Parse error: Invalid JSON-RPC message"));
     }
-    let initializes = messages.iter().any(is_initialize);
+    let initializes = messages.iter().any(opens_session);
     if initializes && has_session {
         let text = "Invalid Request: Initialization requests must not include a sessionId";
         return Err(Refusal(400, mcp::INVALID_REQUEST, text));
@@ -113,24 +121,29 @@ async fn post(exchange: &Rc<Exchange>, session_id: Option<String>, props: Value)
             return Ok(());
         }
     };
+    let identity = identity_headers(&props);
     let session_id = session_id.unwrap_or_else(|| mint(exchange.peer()));
     let stub = set_name(&session_id, Some(props)).await?;
     let stored = stub.rpc(&GET_INITIALIZE, "getInitializeRequest", Value::Null).await?;
-    if let Some(message) = messages.iter().find(|message| is_initialize(message)) {
+    if let Some(message) = messages.iter().find(|message| opens_session(message)) {
         stub.rpc(&SET_INITIALIZE, "setInitializeRequest", json!({"message": message})).await?;
     } else if stored.is_null() {
         refuse(exchange, 404, mcp::SESSION_ERROR, "Session not found");
         return Ok(());
     }
     let encoded = base64::engine::general_purpose::STANDARD.encode(Value::Array(messages.clone()).to_string());
-    let headers = vec![header(mcp::METHOD_HEADER, "POST"), header(mcp::MESSAGE_HEADER, &encoded)];
-    let Some(socket) = open_socket(exchange, &stub, headers).await? else { return Ok(()) };
+    let mut headers = vec![header(mcp::METHOD_HEADER, "POST"), header(mcp::MESSAGE_HEADER, &encoded)];
+    headers.extend(identity);
+    let Some(socket) = open_socket(&stub, headers).await? else {
+        refuse(exchange, 500, mcp::SESSION_ERROR, "Failed to establish WebSocket connection");
+        return Ok(());
+    };
     if !messages.iter().any(is_request) {
         socket.close(1000, "");
-        exchange.answer(202, Vec::new(), String::new());
+        exchange.answer(202, cors(), String::new());
         return Ok(());
     }
-    stream(exchange, &session_id, socket, Pump::Post);
+    pump::stream(exchange, &session_id, socket, Pump::Post);
     Ok(())
 }
 
@@ -143,16 +156,20 @@ async fn get(exchange: &Rc<Exchange>, session_id: Option<String>, props: Value) 
         refuse(exchange, 400, mcp::TRANSPORT_ERROR, "Bad Request: Mcp-Session-Id header is required");
         return Ok(());
     };
+    let mut headers = vec![header(mcp::METHOD_HEADER, "GET")];
+    headers.extend(identity_headers(&props));
     let stub = set_name(&session_id, Some(props)).await?;
     if stub.rpc(&GET_INITIALIZE, "getInitializeRequest", Value::Null).await?.is_null() {
         refuse(exchange, 404, mcp::SESSION_ERROR, "Session not found");
         return Ok(());
     }
-    let mut headers = vec![header(mcp::METHOD_HEADER, "GET")];
     headers.extend(exchange.header(mcp::LAST_EVENT_ID_HEADER).map(|cursor| header(mcp::LAST_EVENT_ID_HEADER, cursor)));
-    let Some(socket) = open_socket(exchange, &stub, headers).await? else { return Ok(()) };
+    let Some(socket) = open_socket(&stub, headers).await? else {
+        exchange.answer(500, Vec::new(), "Failed to establish WS to DO".to_owned());
+        return Ok(());
+    };
     let opened_ms = EventLoop::current().now_ms();
-    stream(exchange, &session_id, socket, Pump::Get { opened_ms });
+    pump::stream(exchange, &session_id, socket, Pump::Get { opened_ms });
     Ok(())
 }
 
@@ -167,9 +184,21 @@ async fn delete(exchange: &Rc<Exchange>, session_id: Option<String>) -> Result<(
         return Ok(());
     }
     stub.rpc(&SCHEDULE_DESTROY, "_cf_scheduleDestroy", Value::Null).await?;
-    // The SDK answers 204 and the edge rewrites it.
-    exchange.answer(200, Vec::new(), String::new());
+    // The SDK answers 204; the edge rewrites that to 200 and keeps the headers.
+    exchange.answer(200, cors(), String::new());
     Ok(())
+}
+
+/// What the SDK lets a browser see of its answers.
+pub(super) fn cors() -> Vec<(String, String)> {
+    vec![header("access-control-allow-origin", "*"), header("access-control-expose-headers", "mcp-session-id")]
+}
+
+/// The verified identity, for the session's object: the client's own headers do not get there.
+fn identity_headers(props: &Value) -> Vec<(String, String)> {
+    let verified = |name: &str, key: &str| props["session"][key].as_str().map(|value| header(name, value));
+    let names = [("x-executor-mcp-account-id", "userId"), ("x-executor-mcp-organization-id", "organizationId")];
+    names.into_iter().filter_map(|(name, key)| verified(name, key)).collect()
 }
 
 /// A session id that nobody can guess: 64 hex digits.
@@ -202,105 +231,9 @@ async fn set_name(session_id: &str, props: Option<Value>) -> Result<Stub, JsErro
     }
 }
 
-/// Opens the internal socket; an answer without one is a 500.
-async fn open_socket(
-    exchange: &Rc<Exchange>,
-    stub: &Stub,
-    mut headers: Vec<(String, String)>,
-) -> Result<Option<ClientSocket>, JsError> {
+/// Opens the internal socket; none when the answer comes without one.
+async fn open_socket(stub: &Stub, mut headers: Vec<(String, String)>) -> Result<Option<ClientSocket>, JsError> {
     headers.push(header("upgrade", "websocket"));
     let response = stub.fetch(&FETCH, FetchRequest::new("/mcp", headers)).await?;
-    match response.socket {
-        Some(number) => Ok(Some(stub.socket(number))),
-        None => {
-            refuse(exchange, 500, mcp::SESSION_ERROR, "Failed to establish a connection to the session");
-            Ok(None)
-        }
-    }
-}
-
-/// Which kind of stream is pumped.
-#[derive(Clone, Copy)]
-enum Pump {
-    Post,
-    Get { opened_ms: u64 },
-}
-
-/// Answers 200 with an event stream and pumps the socket's frames into it.
-fn stream(exchange: &Rc<Exchange>, session_id: &str, socket: ClientSocket, pump: Pump) {
-    let headers = vec![
-        header("content-type", "text/event-stream"),
-        header("cache-control", "no-cache"),
-        header("mcp-session-id", session_id),
-        header("access-control-allow-origin", "*"),
-        header("access-control-expose-headers", "mcp-session-id"),
-    ];
-    exchange.start(200, headers);
-    let writer = SseWriter::new(Rc::clone(exchange), socket.clone());
-    let session: Rc<str> = session_id.into();
-    let (rotating, rotated) = (Rc::clone(&writer), socket.clone());
-    let young = Rc::new(move || !rotate(&rotating, &rotated, &session, pump));
-    writer.keep_alive(Rc::clone(&young) as Rc<dyn Fn() -> bool>);
-    let frames = socket.clone();
-    socket.listen(move |event| match event {
-        SocketEvent::Message(text) => {
-            if young() {
-                frame_came(&writer, &frames, &text, pump);
-            }
-        }
-        SocketEvent::Close(..) => writer.end(),
-    });
-}
-
-/// A listener older than the limit is ended gracefully; a POST stream never is. True when it was ended.
-fn rotate(writer: &Rc<SseWriter>, socket: &ClientSocket, session_id: &str, pump: Pump) -> bool {
-    let Pump::Get { opened_ms } = pump else { return false };
-    let age_ms = EventLoop::current().now_ms() - opened_ms;
-    if age_ms < MAX_SSE_AGE_MS {
-        return false;
-    }
-    let pending = writer.pending_bytes();
-    log_event!(
-        info,
-        "sse_max_age_close",
-        session_id,
-        sessionId = session_id,
-        variant = "streamable-get",
-        ageMs = age_ms,
-        pendingBytes = pending,
-    );
-    writer.append(": max-age rotation, reconnect\n\n".to_owned());
-    let (writer, socket) = (Rc::clone(writer), socket.clone());
-    drop(call(async move {
-        writer.finish().await;
-        socket.close(1000, "sse_max_age_rotation");
-    }));
-    true
-}
-
-/// One frame from the session's object: text for the client, and with `close` the end of the stream.
-fn frame_came(writer: &Rc<SseWriter>, socket: &ClientSocket, text: &str, pump: Pump) {
-    let Some(Frame::AgentEvent { event, event_id, stream_id, ack_stream_ids, close }) = Frame::parse(text) else {
-        return;
-    };
-    writer.append(event);
-    if !close {
-        return;
-    }
-    let (writer, socket) = (Rc::clone(writer), socket.clone());
-    drop(call(async move {
-        if !writer.finish().await {
-            return;
-        }
-        // A POST bridge never acknowledges a delivery.
-        if matches!(pump, Pump::Get { .. }) {
-            let streams = ack_stream_ids.unwrap_or_else(|| stream_id.into_iter().collect());
-            for stream_id in streams {
-                let ack = Frame::DeliveryAck { event_id: event_id.clone(), stream_id };
-                // The request's own socket: it cannot be another request's.
-                drop(socket.send(ack.to_text()));
-            }
-        }
-        socket.close(1000, "SSE response delivered");
-    }));
+    Ok(response.socket.map(|number| stub.socket(number)))
 }

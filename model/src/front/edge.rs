@@ -33,10 +33,15 @@ pub(super) fn session_key(session_id: &str) -> ObjectKey {
     ObjectKey::named(CLASS, format!("{NAME_PREFIX}{session_id}"))
 }
 
-/// Handles one request. What nobody recognises is a bare 500.
+/// Handles one request. What nobody recognises is a bare 500, and goes to the error reporter once: what an object's own
+/// code threw was reported there, by the object or by the guard of its entry points; what the platform says of a lost
+/// object is new here.
 pub(super) async fn handle(exchange: Rc<Exchange>) {
     if let Err(error) = rooted("edge", route(&exchange)).await {
-        telemetry::capture(exchange.peer(), &error);
+        let thrown_in_object = error.remote && !error.durable_object_reset;
+        if !thrown_in_object {
+            telemetry::capture(exchange.peer(), &error);
+        }
         exchange.fail();
     }
 }

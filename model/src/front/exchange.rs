@@ -3,14 +3,39 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
-use crate::js::{Ctx, EventLoop, Promise};
+use crate::js::{Ctx, EventLoop, Lane, Promise};
 use crate::net::server::{ExchangeId, RequestHead};
 use crate::net::{BodyError, Reply};
-use crate::platform::module_scope;
+use crate::platform::{JsError, module_scope};
+
+/// Lanes of the exchanges in progress, one a connection of a client, for the connections that have mail for them.
+#[derive(Clone, Default)]
+pub(super) struct Lanes(Arc<Mutex<BTreeMap<ExchangeId, Lane>>>);
+
+impl Lanes {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ExchangeId, Lane>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An exchange begins.
+    pub fn add(&self, id: ExchangeId, lane: Lane) {
+        self.lock().insert(id, lane);
+    }
+
+    /// The lane of an exchange, as long as it is in progress.
+    pub fn of(&self, id: ExchangeId) -> Option<Lane> {
+        self.lock().get(&id).cloned()
+    }
+
+    /// An exchange is over.
+    pub fn remove(&self, id: ExchangeId) -> Option<Lane> {
+        self.lock().remove(&id)
+    }
+}
 
 /// Exchanges in progress in this worker.
 #[derive(Default)]
@@ -21,6 +46,7 @@ type Listener = Box<dyn Fn()>;
 /// One exchange.
 pub(super) struct Exchange {
     id: ExchangeId,
+    lanes: Lanes,
     /// The request.
     pub head: RequestHead,
     ctx: Ctx,
@@ -29,7 +55,7 @@ pub(super) struct Exchange {
     gone: Cell<bool>,
     on_gone: RefCell<Option<Listener>>,
     written: Cell<u64>,
-    drains: RefCell<BTreeMap<u64, Promise<Result<(), crate::platform::JsError>>>>,
+    drains: RefCell<BTreeMap<u64, Promise<Result<(), JsError>>>>,
 }
 
 /// Runs `f` with an exchange in its own context, if it is still there.
@@ -45,9 +71,10 @@ pub(super) fn with_exchange(event_loop: &Rc<EventLoop>, id: ExchangeId, f: impl 
 
 impl Exchange {
     /// Begins an exchange in the running request's context.
-    pub fn begin(id: ExchangeId, head: RequestHead, reply: Reply) -> Rc<Self> {
+    pub fn begin(id: ExchangeId, head: RequestHead, reply: Reply, lanes: Lanes) -> Rc<Self> {
         let exchange = Rc::new(Exchange {
             id,
+            lanes,
             head,
             ctx: EventLoop::current().ctx(),
             reply: RefCell::new(Some(reply)),
@@ -105,7 +132,7 @@ impl Exchange {
     }
 
     /// Writes a piece of a streamed answer; settles when the connection has taken it, and never if the client left.
-    pub fn write(&self, bytes: Bytes) -> Promise<Result<(), crate::platform::JsError>> {
+    pub fn write(&self, bytes: Bytes) -> Promise<Result<(), JsError>> {
         let taken = Promise::new();
         if let Some(reply) = self.reply.borrow().as_ref() {
             self.written.set(self.written.get() + 1);
@@ -123,7 +150,13 @@ impl Exchange {
         self.end();
     }
 
-    /// Drops the connection without an answer: what an error that nobody caught looks like before the head.
+    /// Cuts a streamed answer: the client sees its body break off.
+    pub fn cut(&self) {
+        drop(self.reply.borrow_mut().take());
+        self.end();
+    }
+
+    /// A bare 500: what an error that nobody caught looks like.
     pub fn fail(&self) {
         self.answer(500, Vec::new(), "Internal Server Error".to_owned());
     }
@@ -131,6 +164,7 @@ impl Exchange {
     fn end(&self) {
         *self.on_gone.borrow_mut() = None;
         module_scope::<Exchanges>().0.borrow_mut().remove(&self.id);
+        self.lanes.remove(self.id);
     }
 
     pub(super) fn body_came(&self, body: Result<Bytes, BodyError>) {
@@ -148,7 +182,7 @@ impl Exchange {
             return;
         }
         let waiting = std::mem::take(&mut *self.drains.borrow_mut());
-        let error = crate::platform::JsError::type_error("The client disconnected");
+        let error = JsError::type_error("The client disconnected");
         waiting.into_values().for_each(|taken| taken.settle(Err(error.clone())));
         let listener = self.on_gone.borrow_mut().take();
         if let Some(listener) = listener {

@@ -5,64 +5,64 @@ mod auth;
 mod bridge;
 mod edge;
 mod exchange;
+mod pump;
 mod sse_writer;
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::js::Lane;
 use crate::net::server::{ExchangeId, Inlet, RequestHead};
 use crate::net::{BodyError, Reply};
 use crate::platform::{LocalFuture, WorkerHandle};
 
 pub use edge::operations;
-use exchange::{Exchange, with_exchange};
+use exchange::{Exchange, Lanes, with_exchange};
 
 /// Carries what the HTTP server sees into the edge worker's loop.
 pub struct EdgeInlet {
     worker: WorkerHandle,
-    peers: Mutex<BTreeMap<ExchangeId, Arc<str>>>,
+    lanes: Lanes,
 }
 
 impl EdgeInlet {
     /// An inlet of a worker.
     pub fn new(worker: WorkerHandle) -> Arc<Self> {
-        Arc::new(EdgeInlet { worker, peers: Mutex::default() })
+        Arc::new(EdgeInlet { worker, lanes: Lanes::default() })
     }
 
-    fn peer(&self, exchange: ExchangeId) -> Option<Arc<str>> {
-        self.peers.lock().unwrap_or_else(PoisonError::into_inner).get(&exchange).cloned()
+    /// Mail for an exchange that is in progress; none for one that is over.
+    fn mail(&self, id: ExchangeId, lane: Option<Lane>, open: impl FnOnce(&Exchange) + Send + 'static) {
+        if let Some(lane) = lane {
+            self.worker
+                .job(&lane, Box::new(move |event_loop| with_exchange(event_loop, id, |exchange| open(exchange))));
+        }
     }
 }
 
 impl Inlet for EdgeInlet {
     fn request(&self, id: ExchangeId, head: RequestHead, reply: Reply) {
         let peer = Arc::clone(&head.peer);
-        self.peers.lock().unwrap_or_else(PoisonError::into_inner).insert(id, Arc::clone(&peer));
+        let lane = Lane::named(&peer, &format!("http.{}", head.lane), 0);
+        self.lanes.add(id, lane.clone());
+        let lanes = self.lanes.clone();
         let start = move || -> LocalFuture<()> {
-            let exchange = Exchange::begin(id, head, reply);
+            let exchange = Exchange::begin(id, head, reply, lanes);
             Box::pin(edge::handle(exchange))
         };
-        self.worker.request(peer, Box::new(start));
+        self.worker.request(peer, &lane, Box::new(start));
     }
 
     fn body(&self, id: ExchangeId, body: Result<Bytes, BodyError>) {
-        if let Some(peer) = self.peer(id) {
-            self.worker.job(&peer, Box::new(move |event_loop| with_exchange(event_loop, id, |e| e.body_came(body))));
-        }
+        self.mail(id, self.lanes.of(id), move |exchange| exchange.body_came(body));
     }
 
     fn drained(&self, id: ExchangeId, written: u64) {
-        if let Some(peer) = self.peer(id) {
-            self.worker.job(&peer, Box::new(move |event_loop| with_exchange(event_loop, id, |e| e.drained(written))));
-        }
+        self.mail(id, self.lanes.of(id), move |exchange| exchange.drained(written));
     }
 
     fn gone(&self, id: ExchangeId) {
-        let peer = self.peers.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-        if let Some(peer) = peer {
-            self.worker.job(&peer, Box::new(move |event_loop| with_exchange(event_loop, id, |e| e.client_left())));
-        }
+        self.mail(id, self.lanes.remove(id), Exchange::client_left);
     }
 }

@@ -18,6 +18,8 @@ crate::operations! {
 
 /// The comment that keeps an idle stream alive.
 const KEEPALIVE: &str = ": keepalive\n\n";
+/// Close code and reason of the socket behind a stream that was given up.
+const GIVEN_UP: (u16, &str) = (1013, "SSE client not draining");
 
 /// The writer of a stream over one exchange and one socket to the session's object.
 pub(super) struct SseWriter {
@@ -26,11 +28,12 @@ pub(super) struct SseWriter {
     chain: RefCell<Promise<()>>,
     pending_bytes: Cell<usize>,
     keepalive: RefCell<Option<TimerHandle>>,
+    ending: Cell<bool>,
     over: Cell<bool>,
 }
 
 impl SseWriter {
-    /// A writer; the keepalive starts now.
+    /// A writer. If the client has left already, the stream is given up now.
     pub fn new(exchange: Rc<Exchange>, socket: ClientSocket) -> Rc<Self> {
         let writer = Rc::new(SseWriter {
             exchange,
@@ -38,33 +41,34 @@ impl SseWriter {
             chain: RefCell::new(Promise::settled(())),
             pending_bytes: Cell::new(0),
             keepalive: RefCell::new(None),
+            ending: Cell::new(false),
             over: Cell::new(false),
         });
         let leaving = Rc::clone(&writer);
-        writer.exchange.on_gone(move || leaving.client_left());
+        writer.exchange.on_gone(move || leaving.give_up());
         writer
     }
 
-    /// Sends a keepalive comment every 25 s, each after `before` (which may end the stream).
-    pub fn keep_alive(self: &Rc<Self>, before: Rc<dyn Fn() -> bool>) {
+    /// Sends a keepalive comment every 25 s from now on; `after` is called behind each.
+    pub fn keep_alive(self: &Rc<Self>, after: Rc<dyn Fn()>) {
+        if self.ending.get() || self.over.get() {
+            return;
+        }
         let writer = Rc::clone(self);
-        let timer = EventLoop::current().set_timer(
-            SSE_KEEPALIVE_MS,
-            Box::new(move || {
-                if !writer.over.get() && before() {
-                    writer.append(KEEPALIVE.to_owned());
-                    writer.keep_alive(before);
-                }
-            }),
-        );
+        let beat = Box::new(move || {
+            writer.append(KEEPALIVE.to_owned());
+            after();
+            writer.keep_alive(after);
+        });
+        let timer = EventLoop::current().set_timer(SSE_KEEPALIVE_MS, beat);
         *self.keepalive.borrow_mut() = Some(timer);
     }
 
-    /// Appends a frame to the chain. Over the backlog's limit the client is not draining: the stream is aborted.
+    /// Appends a frame to the chain. Over the backlog's limit the client is not draining: the stream is given up.
     pub fn append(self: &Rc<Self>, frame: String) {
         let size = frame.len();
         if self.pending_bytes.get() + size > MAX_PENDING_SSE_BYTES {
-            return self.abort();
+            return self.give_up();
         }
         self.pending_bytes.set(self.pending_bytes.get() + size);
         let (writer, before) = (Rc::clone(self), self.chain.borrow().clone());
@@ -73,7 +77,7 @@ impl SseWriter {
             let result = writer.write(frame).await;
             writer.pending_bytes.set(writer.pending_bytes.get() - size);
             if result.is_err() {
-                writer.abort();
+                writer.give_up();
             }
         });
         *self.chain.borrow_mut() = written;
@@ -91,22 +95,30 @@ impl SseWriter {
         self.pending_bytes.get()
     }
 
-    /// True while the client is attached.
-    pub fn is_attached(&self) -> bool {
-        !self.over.get() && !self.exchange.is_gone()
+    /// True the first time: the stream is going to end, and the keepalive stops.
+    pub fn begin_ending(&self) -> bool {
+        self.stop_keepalive();
+        !self.ending.replace(true) && !self.over.get()
     }
 
     /// Stops the keepalive, waits for the chain, closes the stream: true when the client was attached to the end.
     pub async fn finish(self: &Rc<Self>) -> bool {
-        self.stop_keepalive();
+        self.begin_ending();
         let chain = self.chain.borrow().clone();
         let drained = crate::platform::join(&DRAIN, &chain).await;
-        if drained.is_err() || !self.is_attached() {
+        if self.over.get() {
             return false;
         }
-        self.over.set(true);
-        self.exchange.close();
-        io(&CLOSE, || Promise::settled(Ok(()))).await.is_ok()
+        let was_closed = Cell::new(false);
+        let closed = io(&CLOSE, || {
+            if !self.over.replace(true) {
+                self.exchange.close();
+                was_closed.set(true);
+            }
+            Promise::settled(Ok(()))
+        });
+        let is_settled = closed.await.is_ok() && drained.is_ok();
+        is_settled && was_closed.get() && !self.exchange.is_gone()
     }
 
     /// The session's object closed the socket: the client sees its stream end, possibly without an answer.
@@ -115,21 +127,15 @@ impl SseWriter {
         drop(call(async move { writer.finish().await }));
     }
 
-    fn abort(&self) {
+    /// The client is not draining, a write was refused, or the client has left: the body is cut and the session's object
+    /// told so.
+    fn give_up(&self) {
         if self.over.replace(true) {
             return;
         }
         self.stop_keepalive();
-        self.socket.close(1013, "SSE client not draining");
-        self.exchange.close();
-    }
-
-    fn client_left(&self) {
-        if self.over.replace(true) {
-            return;
-        }
-        self.stop_keepalive();
-        self.socket.close(1013, "SSE client not draining");
+        self.exchange.cut();
+        self.socket.close(GIVEN_UP.0, GIVEN_UP.1);
     }
 
     fn stop_keepalive(&self) {

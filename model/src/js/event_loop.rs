@@ -38,14 +38,28 @@ enum Micro {
     Run { job: Box<dyn FnOnce()>, ctx: Ctx, left: u32 },
 }
 
-/// Channel of events that keep their order among themselves.
+/// Channel of events that keep their order among themselves. Where two meet, the order of this type decides what no
+/// draw does: it must not depend on which loop the simulator happened to run first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lane {
     /// The timers and answers of one context, by due time.
     Local(u64),
-    /// One stub's calls, one socket's frames, one object's alarm: the name draws its priority where events meet, the number tells
-    /// apart lanes of one name.
-    Named(Arc<str>, u64),
+    /// One stub's calls, one socket's frames, one object's alarm.
+    Named {
+        /// Whose it is: a session id, a client, `platform`.
+        who: Arc<str>,
+        /// What comes by it (`rpc`, `alarm`, `http.p1`): where events meet its priority is drawn by this name.
+        what: Arc<str>,
+        /// Tells apart lanes of one name.
+        number: u64,
+    },
+}
+
+impl Lane {
+    /// A named lane.
+    pub fn named(who: &Arc<str>, what: &str, number: u64) -> Lane {
+        Lane::Named { who: Arc::clone(who), what: what.into(), number }
+    }
 }
 
 /// Something that happens between turns.
@@ -147,7 +161,7 @@ pub struct EventLoop {
     ended_inside: RefCell<BTreeMap<SectionId, SectionId>>,
     doomed: RefCell<Vec<Rc<IoContext>>>,
     jams_timers: bool,
-    sleep: RefCell<Option<(u64, Pin<Box<dyn Future<Output = ()>>>)>>,
+    sleep: RefCell<Option<(u64, Task)>>,
     waker: Waker,
 }
 
@@ -506,10 +520,9 @@ impl EventLoop {
         self.now_ms.set(self.now_ms().max(event.due_ms));
         if let What::Letter(letter) = &event.what {
             letter.prepare(self);
-            if let Some((context, section)) = letter.context(self).filter(|_| !letter.passes_gates()) {
-                if self.is_shut(&context, section) {
-                    return context.blocked.borrow_mut().push_back(event);
-                }
+            let gate = letter.context(self).filter(|_| !letter.passes_gates());
+            if let Some((context, _)) = gate.filter(|(context, section)| self.is_shut(context, *section)) {
+                return context.blocked.borrow_mut().push_back(event);
             }
         }
         match event.what {

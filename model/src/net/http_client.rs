@@ -79,7 +79,7 @@ impl HttpConnection {
     /// Takes three milliseconds on the simulated network. Errors are those of the socket.
     pub async fn connect(label: &Arc<str>, lane: &str, addr: SocketAddr) -> io::Result<HttpConnection> {
         let socket = TcpStream::connect(addr).await?;
-        labels::register(socket.local_addr()?, label);
+        labels::register(socket.local_addr()?, label, lane);
         let (io, pump, closer) = adapt(socket, Some(Lane::new(label, lane)));
         let (requests, connection) = http1::handshake(io).await.map_err(io::Error::other)?;
         rt::spawn("net.client", Drive::new(connection, pump));

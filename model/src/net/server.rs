@@ -19,7 +19,7 @@ use hyper::server::conn::http1;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
-use super::labels;
+use super::labels::{self, Peer};
 use super::reply::{CutShort, Departure, Reply, ReplyBody, ReplyFrame, reply};
 use super::request_body::{BodyError, Collecting};
 use super::sim_io::{Drive, adapt};
@@ -50,6 +50,8 @@ pub struct RequestHead {
     pub headers: Vec<(String, String)>,
     /// Label of the connecting client, or its address.
     pub peer: Arc<str>,
+    /// Which of the client's connections it came by.
+    pub lane: Arc<str>,
 }
 
 /// Where the edge worker takes its mail. Called from connection tasks, also while a machine dies: an
@@ -170,7 +172,7 @@ struct Service {
     inlet: Arc<dyn Inlet>,
     exchanges: Rc<Cell<u64>>,
     peer: SocketAddr,
-    label: OnceCell<Arc<str>>,
+    label: OnceCell<Peer>,
 }
 
 type Answer = Result<hyper::Response<ReplyBody>, CutShort>;
@@ -185,19 +187,20 @@ impl hyper::service::Service<hyper::Request<Incoming>> for Service {
         self.exchanges.set(exchange.0 + 1);
         // Asked at the first request: by then the client has surely said who it is.
         let label = self.label.get_or_init(|| labels::of(self.peer));
-        let head = request_head(&request, Arc::clone(label));
+        let head = request_head(&request, label.clone());
         Box::pin(answer(Arc::clone(&self.inlet), exchange, head, request.into_body()))
     }
 }
 
-fn request_head(request: &hyper::Request<Incoming>, peer: Arc<str>) -> RequestHead {
+fn request_head(request: &hyper::Request<Incoming>, peer: Peer) -> RequestHead {
     let text = |value: &hyper::header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     RequestHead {
         method: request.method().as_str().to_owned(),
         path: request.uri().path().to_owned(),
         query: request.uri().query().unwrap_or_default().to_owned(),
         headers: request.headers().iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect(),
-        peer,
+        peer: peer.label,
+        lane: peer.lane,
     }
 }
 

@@ -8,6 +8,7 @@
 use std::cell::RefCell;
 use std::future::Future;
 use std::io;
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -106,8 +107,8 @@ impl Pump {
 
     fn poll_arrivals(&mut self, cx: &mut Context<'_>) {
         while self.link.borrow().wants_arrivals() {
-            let mut chunk = [0; READ_CHUNK];
-            let mut buf = ReadBuf::new(&mut chunk);
+            let mut chunk = [MaybeUninit::uninit(); READ_CHUNK];
+            let mut buf = ReadBuf::uninit(&mut chunk);
             let read = Pin::new(&mut self.socket).poll_read(cx, &mut buf);
             let mut link = self.link.borrow_mut();
             match read {

@@ -88,7 +88,7 @@ impl Isolate {
     fn post_late(&self, key: &ObjectKey, info: AlarmInfo, at_ms: u64, late_ms: u64) {
         lock(&self.cluster.durable(key)).letter_due = Some(at_ms);
         let (_, inbox) = self.cluster.route(key);
-        let lane = crate::js::Lane::Named(format!("alarm:{}", key.label()).into(), 0);
+        let lane = crate::js::Lane::named(&key.label(), "alarm", 0);
         let letter = AlarmLetter { key: key.clone(), info, due_ms: at_ms, late_ms: Some(late_ms) };
         inbox.post(at_ms, lane, Box::new(letter));
     }
@@ -145,10 +145,6 @@ impl Isolate {
         let error = ended.as_ref().err().map(ToString::to_string);
         platform_event!("alarm.ended", instance.io.label, outcome = outcome, error = error.as_deref());
         match ended {
-            Err(_) if !touched && instance.store.alarm_in_flight() => {
-                // Somebody changed it and is not durable yet: that stands, unless a reset undoes it.
-                lock(&instance.store.durable).alarm = Some(info.scheduled_ms);
-            }
             Err(_) if !touched => self.retry_alarm(instance, info),
             _ => self.arm_next(instance),
         }
@@ -187,7 +183,9 @@ impl Isolate {
         let delay = base + rt::decide(label, "alarm.retry-jitter", base / 4 + 1);
         let retry = AlarmInfo { retry_count: info.retry_count + 1, ..info };
         lock(&instance.store.durable).alarm = Some(info.scheduled_ms);
-        instance.store.show_alarm(Some(info.scheduled_ms));
+        if !instance.store.alarm_in_flight() {
+            instance.store.show_alarm(Some(info.scheduled_ms));
+        }
         self.cluster.post_alarm(&instance.key, retry, EventLoop::current().now_ms() + delay);
     }
 }

@@ -146,10 +146,10 @@ impl Cluster {
         platform_event!("isolate.ended", id.to_string(), isolate = id.to_string());
         for (inbox, slot) in lost {
             let letter = ReplyLetter::error(slot, JsError::connection_lost());
-            inbox.post(rt::now_ms() + 1, Lane::Named("reply".into(), slot), Box::new(letter));
+            inbox.post(rt::now_ms() + 1, Lane::named(&id.to_string().into(), "reply", slot), Box::new(letter));
         }
         for (number, inbox) in cut {
-            let lane = Lane::Named("frames-out:lost".into(), number);
+            let lane = Lane::named(&id.to_string().into(), "frames-out", number);
             inbox.post(rt::now_ms() + 1, lane, Box::new(ToClient::lost(number)));
         }
         self.start_isolate();
@@ -265,7 +265,7 @@ impl Cluster {
         let durable = self.durable(key);
         lock(&durable).letter_due = Some(due_ms);
         let (_, inbox) = self.route(key);
-        let lane = Lane::Named(format!("alarm:{}", key.label()).into(), 0);
+        let lane = Lane::named(&key.label(), "alarm", 0);
         inbox.post(due_ms, lane, Box::new(AlarmLetter { key: key.clone(), info, due_ms, late_ms: None }));
     }
 
@@ -274,7 +274,7 @@ impl Cluster {
         let state = lock(&self.0);
         let inbox = state.nodes.iter().find(|(node, _, _)| *node == id).map(|(_, _, inbox)| Arc::clone(inbox));
         drop(state);
-        inbox.is_some_and(|inbox| inbox.post(rt::now_ms(), Lane::Named("platform".into(), 0), letter))
+        inbox.is_some_and(|inbox| inbox.post(rt::now_ms(), Lane::named(&"platform".into(), "order", 0), letter))
     }
 
     /// Ends everything at the end of a run.

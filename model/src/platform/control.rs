@@ -30,7 +30,11 @@ impl Control {
     /// Lets the operation that is held under `number` go on, wherever it is.
     pub fn release(&self, number: u64) {
         for inbox in self.cluster.inboxes() {
-            inbox.post(rt::now_ms(), Lane::Named("platform".into(), 0), Box::new(OrderLetter(Order::Release(number))));
+            inbox.post(
+                rt::now_ms(),
+                Lane::named(&"platform".into(), "order", 0),
+                Box::new(OrderLetter(Order::Release(number))),
+            );
         }
     }
 

@@ -14,6 +14,8 @@ use crate::operation::{Disturbance, Edge, Intervention, Operation, OperationPoin
 use crate::rt;
 
 mod alarm;
+mod alarm_retry;
+mod commit;
 mod context;
 mod ends;
 mod gate;
@@ -39,14 +41,17 @@ crate::operations! {
 }
 
 type Answer = Result<Value, JsError>;
+type AtOperation = Box<dyn Fn(&OperationPoint<'_>) -> Disturbance>;
+type DrawDelay = Box<dyn Fn(&str, &str) -> u64>;
+type Decide = Box<dyn Fn(&str, &str, u64) -> u64>;
 
 /// A director made of closures; what is absent leaves the world calm.
 #[derive(Default)]
 struct Script {
-    at: Option<Box<dyn Fn(&OperationPoint<'_>) -> Disturbance>>,
+    at: Option<AtOperation>,
     reset: Option<(&'static str, JsError)>,
-    delay: Option<Box<dyn Fn(&str, &str) -> u64>>,
-    decide: Option<Box<dyn Fn(&str, &str, u64) -> u64>>,
+    delay: Option<DrawDelay>,
+    decide: Option<Decide>,
 }
 
 impl rt::Director for Script {
@@ -107,10 +112,21 @@ where
     S: FnOnce(Rc<TestWorld>) -> Run + Send + 'static,
     Run: Future<Output = ()> + 'static,
 {
+    play_in(1, build, handler, script);
+}
+
+/// The same in a world of several isolates.
+fn play_in<H, Fut, S, Run>(isolates: u32, build: RuntimeBuild, handler: H, script: S)
+where
+    H: Fn(ObjectContext, &'static str, Value) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Answer> + 'static,
+    S: FnOnce(Rc<TestWorld>) -> Run + Send + 'static,
+    Run: Future<Output = ()> + 'static,
+{
     run(move || async move {
         let handler: super::test_world::Handler =
             Arc::new(move |ctx, method, argument| Box::pin(handler(ctx, method, argument)));
-        let world = Rc::new(TestWorld::new(build, handler));
+        let world = Rc::new(TestWorld::with_isolates(isolates, build, handler));
         script(Rc::clone(&world)).await;
         world.stop().await;
         drop(marks());

@@ -87,6 +87,9 @@ pub struct ObjectContext {
     pub(super) instance: Rc<Instance>,
 }
 
+/// Something that leaves an object when its time has come.
+pub(super) type Message = Box<dyn FnOnce()>;
+
 /// One incarnation of an object in an isolate.
 pub(super) struct Instance {
     pub key: ObjectKey,
@@ -99,7 +102,7 @@ pub(super) struct Instance {
     /// Calls that wait for this incarnation, by number.
     pub calls: RefCell<BTreeMap<u64, ReplyTo>>,
     /// What must not leave before writes are durable (output gate, platform fact 46).
-    pub outgoing: RefCell<VecDeque<(u64, Box<dyn FnOnce()>)>>,
+    pub outgoing: RefCell<VecDeque<(u64, Message)>>,
     pub alarm_running: Cell<Option<AlarmInfo>>,
 }
 

@@ -147,7 +147,7 @@ impl ObjectEnd {
         let delay = rt::decide_delay(&self.owner.label, "latency.frame-out");
         let due_ms = rt::round_up_ms(event_loop.now_ms() + 1 + delay).max(self.last_due_ms.get());
         self.last_due_ms.set(due_ms);
-        let lane = Lane::Named(format!("frames-out:{}", self.owner.label).into(), self.number);
+        let lane = Lane::named(&self.owner.label, "frames-out", self.number);
         self.peer.post(due_ms, lane, Box::new(ToClient { number: self.number, event }));
     }
 }
@@ -228,7 +228,7 @@ impl ClientSocket {
         let delay = rt::decide_delay(&label, "latency.frame-in");
         let due_ms = rt::round_up_ms(event_loop.now_ms() + 1 + delay).max(self.0.last_due_ms.get());
         self.0.last_due_ms.set(due_ms);
-        let lane = Lane::Named(format!("frames-in:{label}").into(), self.0.number);
+        let lane = Lane::named(&label, "frames-in", self.0.number);
         let (_, inbox) = Isolate::current(|isolate| isolate.cluster().route(&self.0.key));
         inbox.post(due_ms, lane, Box::new(ToObject { key: self.0.key.clone(), number: self.0.number, event }));
     }
@@ -275,8 +275,7 @@ impl Letter for ToClient {
 
 fn client_ctx(event_loop: &EventLoop, number: u64) -> Option<Ctx> {
     let scope = Isolate::of(event_loop, Isolate::client_sockets);
-    let ctx = scope.handlers.borrow().get(&number).map(|(ctx, _)| ctx.clone());
-    ctx
+    scope.handlers.borrow().get(&number).map(|(ctx, _)| ctx.clone())
 }
 
 /// A frame on its way to the object.

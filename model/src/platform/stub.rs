@@ -84,7 +84,7 @@ impl ReplyTo {
     pub fn answer(self, event_loop: &EventLoop, answer: Answer) {
         self.cluster.end_call(self.call);
         let due_ms = rt::round_up_ms(event_loop.now_ms() + 1 + rt::decide_delay(&self.label, "latency.reply"));
-        let lane = Lane::Named(format!("reply:{}", self.label).into(), self.slot);
+        let lane = Lane::named(&self.label, "reply", self.slot);
         self.inbox.post(due_ms, lane, Box::new(ReplyLetter { slot: self.slot, answer }));
     }
 }
@@ -132,10 +132,8 @@ impl Letter for ReplyLetter {
 
     fn open(self: Box<Self>, event_loop: &Rc<EventLoop>) {
         let waiting = Isolate::of(event_loop, |isolate| isolate.slots.0.borrow_mut().remove(&self.slot));
-        if let Some((ctx, resolver)) = waiting {
-            if !ctx.context.is_dead() {
-                event_loop.with_ctx(ctx, || resolver(self.answer));
-            }
+        if let Some((ctx, resolver)) = waiting.filter(|(ctx, _)| !ctx.context.is_dead()) {
+            event_loop.with_ctx(ctx, || resolver(self.answer));
         }
     }
 
@@ -249,14 +247,14 @@ impl Stub {
             last.set(due_ms);
             let (isolate, target) = cluster.route(&key);
             let call = cluster.begin_call(isolate, Arc::clone(&inbox), slot);
-            let lane = Lane::Named(format!("{what}:{}>{label}", event_loop.name).into(), number);
+            let lane = Lane::named(&label, what, number);
             let fetch = matches!(payload, Payload::Fetch(_));
             let reply = ReplyTo { inbox: Arc::clone(&inbox), slot, call, cluster: cluster.clone(), label, fetch };
             let sent = target.post(due_ms, lane, Box::new(CallLetter { key, payload, reply, born }));
             if !sent {
                 cluster.end_call(call);
                 let lost = ReplyLetter::error(slot, JsError::connection_lost());
-                inbox.post(due_ms, Lane::Named("reply".into(), slot), Box::new(lost));
+                inbox.post(due_ms, Lane::named(&"lost".into(), "reply", slot), Box::new(lost));
             }
         })
     }

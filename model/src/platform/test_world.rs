@@ -80,6 +80,11 @@ pub(crate) fn marks() -> String {
 
 impl TestWorld {
     pub fn new(build: RuntimeBuild, handler: Handler) -> Self {
+        Self::with_isolates(1, build, handler)
+    }
+
+    /// A world whose objects are spread over so many isolates.
+    pub fn with_isolates(isolate_count: u32, build: RuntimeBuild, handler: Handler) -> Self {
         let mut classes: BTreeMap<&'static str, super::cluster::Class> = BTreeMap::new();
         for (name, has_alarm) in [("Probe", true), ("NoAlarm", false), ("Built", true)] {
             let handler = Arc::clone(&handler);
@@ -91,14 +96,14 @@ impl TestWorld {
             };
             classes.insert(name, Arc::new(class));
         }
-        let cluster = Cluster::start(ClusterConfig { isolate_count: 1, build, classes });
+        let cluster = Cluster::start(ClusterConfig { isolate_count, build, classes });
         let worker = Worker::start(&cluster, "worker", IpAddr::V4(Ipv4Addr::new(10, 3, 0, 1)));
         TestWorld { cluster, worker }
     }
 
     /// Runs `start` as a request of the worker.
     pub fn post(&self, start: impl FnOnce() -> LocalFuture<()> + Send + 'static) {
-        self.worker.handle().request("w".into(), Box::new(start));
+        self.worker.handle().request("w".into(), &crate::js::Lane::named(&"w".into(), "http", 0), Box::new(start));
     }
 
     /// Runs `start` as a request of the worker and waits `ms` for the world to go on.

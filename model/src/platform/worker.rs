@@ -57,18 +57,20 @@ impl Worker {
 }
 
 impl WorkerHandle {
-    /// A request comes in: `start` runs in a context of its own, labelled `label`, in the next millisecond.
-    pub fn request(&self, label: Arc<str>, start: Start) -> bool {
-        self.post(&label, Box::new(RequestLetter { label: Arc::clone(&label), start }))
+    /// A request comes in by the connection `lane`: `start` runs in a context of its own, labelled `label`, in the
+    /// next millisecond.
+    pub fn request(&self, label: Arc<str>, lane: &Lane, start: Start) -> bool {
+        self.post(lane, Box::new(RequestLetter { label, start }))
     }
 
-    /// Something the worker's own platform has to do in the loop, in order with the requests of `label`.
-    pub fn job(&self, label: &Arc<str>, job: Job) -> bool {
-        self.post(label, Box::new(JobLetter(job)))
+    /// Something the worker's own platform has to do in the loop, in order with the requests of a connection.
+    pub fn job(&self, lane: &Lane, job: Job) -> bool {
+        self.post(lane, Box::new(JobLetter(job)))
     }
 
-    fn post(&self, label: &Arc<str>, letter: Box<dyn Letter>) -> bool {
-        self.0.post(rt::now_ms() + 1, Lane::Named(format!("http:{label}").into(), 0), letter)
+    /// Due in the next millisecond: what comes from the network within one is ordered there, by lane.
+    fn post(&self, lane: &Lane, letter: Box<dyn Letter>) -> bool {
+        self.0.post(rt::now_ms() + 1, lane.clone(), letter)
     }
 }
 

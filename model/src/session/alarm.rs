@@ -3,13 +3,13 @@
 use std::rc::Rc;
 
 use super::alarm_policy::{AlarmDecision, AlarmFacts, decide};
-use super::teardown::{Disposal, close_runtime, dispose_idle_runtime};
+use super::teardown::{Disposal, dispose_idle_runtime, tear_down};
 use super::{SessionObject, clock, destroy, signed};
 use crate::agents::{DESTROY_PENDING_KEY, STREAM_REQUESTS_PREFIX, mcp_agent};
 use crate::config::LIST_LIMIT;
 use crate::defect::defect;
-use crate::js::{EventLoop, call, hops, js};
-use crate::platform::{JsError, ListRange, join};
+use crate::js::{EventLoop, hops, js};
+use crate::platform::{JsError, ListRange};
 use crate::telemetry::log_event;
 
 crate::operations! {
@@ -19,17 +19,21 @@ crate::operations! {
     ALARM_PAUSED_LEASE = "alarm · storage.setAlarm paused-lease", Storage, 3; "storage"
     ALARM_RUNNING_LEASE = "alarm · storage.setAlarm running-lease", Storage, 3; "storage"
     NAMELESS_TEARDOWN = "alarm.nameless · teardown", Io, 2; "teardown of an object that no name leads to"
-    NAMELESS_ALARM = "alarm.nameless · storage.deleteAlarm", Storage, 5; "storage"
-    NAMELESS_ACTIVITY = "alarm.nameless · storage.delete last-activity-ms", Storage, 3; "storage"
+    NAMELESS_ALARM = "alarm.nameless · storage.deleteAlarm", Storage, 3; "storage"
+    NAMELESS_ACTIVITY = "alarm.nameless · storage.delete last-activity-ms", Storage, 5; "storage, at the end of an effect run"
 }
 
 /// Trips of the paused count: an effect run with an engine, nothing without.
 const PAUSED_COUNT_HOPS: u32 = 3;
 
 /// `alarm()`.
+///
+/// # Errors
+/// Storage failures of its reads and of the lease writes, and those of the framework's alarm: the platform tries again.
 pub(super) async fn alarm(session: Rc<SessionObject>) -> Result<(), JsError> {
     if session.resolve_session_name().await?.is_none() {
-        return unaddressable(&session).await;
+        js(unaddressable(&session)).await;
+        return Ok(());
     }
     let last_ms = clock::last_activity(&session, &ALARM_ACTIVITY).await?;
     let now_ms = EventLoop::current().now_ms();
@@ -133,12 +137,11 @@ fn log_running_lease(session: &SessionObject, facts: AlarmFacts, lease_ms: u64) 
 }
 
 /// An alarm of an object without any name: cleaned up, and ended normally, or the platform would retry for ever.
-async fn unaddressable(session: &Rc<SessionObject>) -> Result<(), JsError> {
-    log_event!(warn, "mcp_session_unaddressable_alarm_cleanup", session.label(), sessionId = "unresolved");
-    let done = call(close_runtime(session, true).run());
-    drop(join(&NAMELESS_TEARDOWN, &done).await);
+async fn unaddressable(session: &Rc<SessionObject>) {
+    let session_id = session.session_id_for_telemetry();
+    log_event!(warn, "mcp_session_unaddressable_alarm_cleanup", session.label(), sessionId = &*session_id);
+    tear_down(Rc::clone(session), &NAMELESS_TEARDOWN, true).await;
     let storage = session.ctx().storage();
     drop(storage.delete_alarm(&NAMELESS_ALARM).await);
     drop(storage.delete(&NAMELESS_ACTIVITY, clock::LAST_ACTIVITY_KEY).await);
-    Ok(())
 }

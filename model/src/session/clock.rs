@@ -34,7 +34,7 @@ pub(super) async fn mark_activity(session: &Rc<SessionObject>) -> Result<(), JsE
     try_all(vec![put, alarm]).wait_hops(2).await.map(drop)
 }
 
-/// The last activity: memory, else the stored one, else 0 (unknown).
+/// The last activity: memory, else the stored one, which is remembered, else 0 (unknown).
 pub(super) async fn last_activity(
     session: &SessionObject,
     operation: &'static crate::operation::Operation,
@@ -44,7 +44,8 @@ pub(super) async fn last_activity(
         return Ok(session.last_activity_ms.get());
     }
     let stored = session.ctx().storage().get(operation, LAST_ACTIVITY_KEY).await?;
-    Ok(stored.and_then(|value| value.as_u64()).unwrap_or(0))
+    session.last_activity_ms.set(stored.and_then(|value| value.as_u64()).unwrap_or(0));
+    Ok(session.last_activity_ms.get())
 }
 
 /// The scheduler as installed on the class: the framework's own, then the idle alarm armed again.

@@ -4,9 +4,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use base64::Engine as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::SessionObject;
+use super::{CLASS, SessionObject};
 use crate::agents::mcp_agent::{self, Opening};
 use crate::agents::schedule::keep_alive;
 use crate::agents::transport::connection_id;
@@ -15,13 +15,16 @@ use crate::defect::defect;
 use crate::js::{hops, js, rooted};
 use crate::mcp::{self, Frame};
 use crate::platform::{FetchRequest, FetchResponse, JsError, Socket, micro};
-use crate::telemetry::log_event;
+use crate::telemetry::{console_error, log_event};
 
 crate::operations! {
     CONNECT_CHECKS = "connect · sdk-checks", Micro, 1, assumed; "the framework's wrapper, nothing found"
     CONNECT_ROW = "connect · storage.put stream-reqs", Storage, 4; "storage"
     CONNECT_SDK = "connect · sdk", Micro, 2; "starts the transport's handler and does not wait for it"
 }
+
+/// Close reason of a socket whose set-up failed.
+const SETUP_FAILED: &str = "Uncaught exception during session setup";
 
 /// `fetch` with an upgrade: starts the object if it is cold, accepts the socket, runs all of onConnect.
 ///
@@ -31,25 +34,33 @@ pub(super) async fn fetch(session: Rc<SessionObject>, request: FetchRequest) -> 
     let method = request.header(mcp::METHOD_HEADER).unwrap_or("GET").to_owned();
     let socket = session.ctx().accept_web_socket(&request, &method)?;
     let connected = match started {
-        Ok(()) => rooted("connect", js(on_connect(session, socket.clone(), request))).await,
+        Ok(()) => rooted("connect", js(on_connect(Rc::clone(&session), socket.clone(), request))).await,
         Err(error) => Err(error),
     };
     if let Err(error) = connected {
-        drop(socket.send(serde_json::json!({"error": &*error.message}).to_string()));
-        drop(socket.close(1011, &error.message));
+        print_error(&session, "fetch", &error);
+        drop(socket.send(json!({"error": error.to_string()}).to_string()));
+        drop(socket.close(1011, SETUP_FAILED));
     }
     Ok(FetchResponse { status: 101, body: String::new(), socket: Some(socket.number()) })
+}
+
+/// What the framework prints about an event of its own that failed; nobody else hears of it.
+fn print_error(session: &SessionObject, event: &str, error: &JsError) {
+    let name = party_server::name(&session.agent).unwrap_or_else(|_| "<unnamed>".into());
+    console_error(session.label(), &format!("Error in {CLASS}:{name} {event}:"), error);
 }
 
 async fn on_connect(session: Rc<SessionObject>, socket: Socket, request: FetchRequest) -> Result<(), JsError> {
     micro(&CONNECT_CHECKS).await?;
     let is_post = request.header(mcp::METHOD_HEADER) == Some("POST");
-    let messages = if is_post { parse_messages(&session, request.header(mcp::MESSAGE_HEADER)) } else { Vec::new() };
-    let ids = request_ids(&messages);
+    let payload = if is_post { parse_messages(&session, request.header(mcp::MESSAGE_HEADER)) } else { None };
+    let ids = payload.as_deref().map(request_ids).unwrap_or_default();
     let opening = if is_post {
-        Opening::Post(messages)
+        // The framework parses the header again, and throws where the product has only warned.
+        payload.map(Opening::Post).ok_or_else(|| JsError { name: "SyntaxError", ..JsError::new(BAD_PAYLOAD) })
     } else {
-        Opening::Get(request.header(mcp::LAST_EVENT_ID_HEADER).map(str::to_owned))
+        Ok(Opening::Get(request.header(mcp::LAST_EVENT_ID_HEADER).map(str::to_owned)))
     };
     if ids.is_empty() {
         return sdk_connect(&session, socket, opening).await;
@@ -64,7 +75,7 @@ async fn on_connect(session: Rc<SessionObject>, socket: Socket, request: FetchRe
 async fn dispatch(
     session: &Rc<SessionObject>,
     socket: Socket,
-    opening: Opening,
+    opening: Result<Opening, JsError>,
     ids: Vec<Value>,
 ) -> Result<(), JsError> {
     let stream = connection_id(&socket);
@@ -75,30 +86,38 @@ async fn dispatch(
 }
 
 /// The framework's onConnect; without a usable transport the socket is closed 1011.
-async fn sdk_connect(session: &Rc<SessionObject>, socket: Socket, opening: Opening) -> Result<(), JsError> {
+async fn sdk_connect(
+    session: &Rc<SessionObject>,
+    socket: Socket,
+    opening: Result<Opening, JsError>,
+) -> Result<(), JsError> {
     let transport = session.agent.transport.borrow().clone();
     match transport {
-        Some(transport) => mcp_agent::connect(&transport, socket, opening),
+        Some(transport) => mcp_agent::connect(&transport, socket, opening?),
         None if defect!(session.config, SilentConnectWithoutTransport) => {}
         None => drop(socket.close(1011, "MCP transport not initialized")),
     }
     micro(&CONNECT_SDK).await
 }
 
-/// The JSON-RPC messages of the internal header; what cannot be read is treated as none.
-fn parse_messages(session: &SessionObject, header: Option<&str>) -> Vec<Value> {
-    let decoded = base64::engine::general_purpose::STANDARD.decode(header.unwrap_or_default());
+/// What the framework says about a payload that is no JSON.
+const BAD_PAYLOAD: &str = "Unexpected token in JSON";
+
+/// The JSON-RPC messages of the internal header: an absent one has none, what cannot be read is warned of.
+fn parse_messages(session: &SessionObject, header: Option<&str>) -> Option<Vec<Value>> {
+    let Some(encoded) = header.filter(|encoded| !encoded.is_empty()) else { return Some(Vec::new()) };
+    let decoded = base64::engine::general_purpose::STANDARD.decode(encoded);
     let Ok(bytes) = decoded else { return parse_failed(session, "invalid_base64") };
     match serde_json::from_slice(&bytes) {
-        Ok(Value::Array(messages)) => messages,
-        Ok(message) => vec![message],
+        Ok(Value::Array(messages)) => Some(messages),
+        Ok(message) => Some(vec![message]),
         Err(_) => parse_failed(session, "invalid_json"),
     }
 }
 
-fn parse_failed(session: &SessionObject, reason: &str) -> Vec<Value> {
+fn parse_failed(session: &SessionObject, reason: &str) -> Option<Vec<Value>> {
     log_event!(warn, "mcp_active_post_response_wait_parse_failed", session.label(), reason = reason);
-    Vec::new()
+    None
 }
 
 /// Ids of the requests among the messages: notifications and responses have none.
@@ -108,7 +127,10 @@ fn request_ids(messages: &[Value]) -> Vec<Value> {
 
 /// A frame from the bridge: a delivery acknowledgement. It passes the lazy start first.
 pub(super) async fn message(session: Rc<SessionObject>, text: Arc<str>) -> Result<(), JsError> {
-    js(party_server::ensure_initialized(Rc::clone(&session))).await?;
+    if let Err(error) = js(party_server::ensure_initialized(Rc::clone(&session))).await {
+        print_error(&session, "webSocketMessage", &error);
+        return Ok(());
+    }
     let Some(Frame::DeliveryAck { stream_id, .. }) = Frame::parse(&text) else { return Ok(()) };
     let transport = session.agent.transport.borrow().clone();
     if let Some(transport) = transport {
@@ -116,5 +138,13 @@ pub(super) async fn message(session: Rc<SessionObject>, text: Arc<str>) -> Resul
         drop(rooted("ack", transport.acknowledge(&stream_id)).await);
     }
     hops(1).await;
+    Ok(())
+}
+
+/// The bridge closed a socket: that too passes the lazy start, and a cold object builds a runtime for it.
+pub(super) async fn closed(session: Rc<SessionObject>) -> Result<(), JsError> {
+    if let Err(error) = js(party_server::ensure_initialized(Rc::clone(&session))).await {
+        print_error(&session, "webSocketClose", &error);
+    }
     Ok(())
 }

@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use super::SessionObject;
-use super::teardown::close_runtime;
+use super::teardown::tear_down;
 use crate::agents::mcp_agent;
-use crate::js::{call, rooted};
-use crate::platform::{JsError, join};
+use crate::js::rooted;
+use crate::platform::JsError;
 
 crate::operations! {
     DESTROY_TEARDOWN = "destroy · teardown", Io, 3; "the teardown; it cannot fail"
@@ -14,10 +14,12 @@ crate::operations! {
 
 /// `destroy()`. The in-memory meta stays: between the wipe and the abort the object still answers from it, as the
 /// described version does.
+///
+/// # Errors
+/// Those of the framework's `destroy`; no abort is scheduled then.
 pub(super) async fn destroy(session: Rc<SessionObject>) -> Result<(), JsError> {
     state_event!("destroy.begin", session.label());
-    let done = call(rooted("destroy", close_runtime(&session, true).run()));
-    drop(join(&DESTROY_TEARDOWN, &done).await);
+    rooted("destroy", tear_down(Rc::clone(&session), &DESTROY_TEARDOWN, true)).await;
     let destroyed = rooted("destroy", mcp_agent::destroy(&session.agent)).await;
     state_event!("destroy.end", session.label());
     destroyed

@@ -69,7 +69,7 @@ pub(super) fn record_reset(
         sessionId = &*session.session_id_for_telemetry(),
         resetKind = reset.kind,
         disposition = reset.disposition,
-        cause = &*error.message,
+        cause = &*error.to_string(),
     );
     span.set("mcp.do.reset_kind", reset.kind);
     span.set("mcp.do.reset_disposition", reset.disposition);

@@ -9,7 +9,7 @@ use super::failure::{best_effort, classify, record_reset};
 use super::meta::SessionMeta;
 use super::tools::ExecuteTool;
 use super::upstream::{self, DbHandle};
-use super::{SessionObject, clock, meta, residency, teardown};
+use super::{SessionObject, apps, clock, meta, report, residency, teardown};
 use crate::agents::mcp_server::McpServer;
 use crate::fx::{Cause, Exit, Fiber};
 use crate::js::{EventLoop, call, hops, try_all};
@@ -24,14 +24,14 @@ crate::operations! {
     BUILD_STACK = "build · stack", Io, 0, assumed; "executor and engine"
     BUILD_DESCRIBE = "build · describe", Io, 0, assumed; "the connection list, from the database"
     BUILD_SERVER = "build · server", Micro, 1, assumed; "nothing known to suspend"
-    INIT_TEARDOWN = "init · teardown failed", Io, 2; "what the failed init left behind"
+    INIT_TEARDOWN = "init · teardown failed", Io, 3; "what the failed init left behind"
     INIT_FLUSH = "init · flush", Micro, 1; "nothing: the exporter's flush is handed to waitUntil"
 }
 
-/// Trips from the end of the effect of `init` to its awaiting caller; an early return costs one.
-const INIT_HOPS: u32 = 6;
-
-/// `init()`.
+/// `init()`. From the end of its effect to the awaiting caller it takes six trips; an early return costs one.
+///
+/// # Errors
+/// No props; whatever the build fails with; an interrupt.
 pub(super) async fn init(session: Rc<SessionObject>) -> Result<(), JsError> {
     let disposing = session.disposing_runtime.borrow().clone();
     if let Some(disposing) = disposing {
@@ -51,7 +51,8 @@ pub(super) async fn init(session: Rc<SessionObject>) -> Result<(), JsError> {
     state_event!("init.begin", session.label());
     let traceparent = props.as_ref().and_then(|props| props.pointer("/propagation/traceparent")?.as_str());
     let span = Span::remote("McpSessionDO.init", traceparent);
-    span.set("mcp.auth.organization_id", token.get("organizationId").cloned().unwrap_or(Value::Null));
+    let organization_id = token.get("organizationId").and_then(Value::as_str).unwrap_or_default();
+    span.set("mcp.auth.organization_id", organization_id);
     let exit = root(&session, &token, &fiber, &span).await;
     let outcome = match &exit {
         Ok(()) => "ok",
@@ -59,12 +60,7 @@ pub(super) async fn init(session: Rc<SessionObject>) -> Result<(), JsError> {
         Err(_) => "failed",
     };
     state_event!("init.end", session.label(), outcome = outcome);
-    hops(INIT_HOPS).await;
-    let mut slot = session.init_abort.borrow_mut();
-    if slot.as_ref().is_some_and(|held| held.same(&fiber)) {
-        *slot = None;
-    }
-    drop(slot);
+    teardown::let_go_of_handle(&session.init_abort, &fiber).await;
     exit.map_err(Cause::into_error)
 }
 
@@ -73,10 +69,10 @@ pub(super) async fn init(session: Rc<SessionObject>) -> Result<(), JsError> {
 async fn root(session: &Rc<SessionObject>, token: &Map<String, Value>, fiber: &Fiber, span: &Span) -> Exit<()> {
     let mut exit = build(session, token, fiber, span).await;
     if let Err(Cause::Fail(error) | Cause::Die(error)) = &exit {
-        report(session, error, span);
-        let teardown = teardown::close_runtime(session, true);
-        let done = call(teardown.run());
-        if let Err(interrupt) = fiber.at(join(&INIT_TEARDOWN, &done)).await {
+        handle_cause(session, error, span);
+        let done = call(teardown::tear_down(Rc::clone(session), &INIT_TEARDOWN, true));
+        // An interrupt ends this wait only: the teardown runs on, detached.
+        if let Err(interrupt) = fiber.at(done.wait_hops(0)).await {
             exit = Err(interrupt);
         }
     }
@@ -90,8 +86,9 @@ async fn root(session: &Rc<SessionObject>, token: &Map<String, Value>, fiber: &F
     exit
 }
 
-/// Recognised: recorded, not captured. Unrecognised: an error line and exactly one capture.
-fn report(session: &SessionObject, error: &JsError, span: &Span) {
+/// Recognised: recorded, not captured. Unrecognised: an error line and exactly one capture. Claimed in both cases, so
+/// that the host's reporter drops its copy.
+fn handle_cause(session: &SessionObject, error: &JsError, span: &Span) {
     match classify(error) {
         Some(reset) => record_reset(session, "init", error, reset, span),
         None => {
@@ -99,7 +96,8 @@ fn report(session: &SessionObject, error: &JsError, span: &Span) {
             telemetry::capture(session.label(), error);
         }
     }
-    span.fail(error);
+    report::record_cause(span, error);
+    report::claim(session, error);
 }
 
 async fn build(session: &Rc<SessionObject>, token: &Map<String, Value>, fiber: &Fiber, span: &Span) -> Exit<()> {
@@ -144,9 +142,6 @@ async fn build_runtime(
 ) -> Exit<Runtime> {
     let span = parent.child("McpSessionDOSqlite.buildMcpServer");
     let exit = build_steps(session, meta, db, fiber, &span).await;
-    if let Err(Cause::Fail(error) | Cause::Die(error)) = &exit {
-        span.fail(error);
-    }
     span.end();
     exit
 }
@@ -175,9 +170,11 @@ async fn build_steps(
     create.end();
     created?;
     let engine = Engine::new(std::sync::Arc::clone(session.label()));
+    // The session supplies no parent span in this host: each tool call is a trace of its own.
     let tool = ExecuteTool::new(Rc::clone(&engine), session.session_id_for_telemetry(), None);
-    debug_assert!(!meta.organization_id.is_empty());
-    Ok(Runtime { server: McpServer::new("executor", "1.0.0", tool), engine })
+    let server = McpServer::new("executor", "1.0.0", tool);
+    apps::watch(session, &server, meta.apps_enabled(), create);
+    Ok(Runtime { server, engine })
 }
 
 fn load(session: &Rc<SessionObject>, operation: &'static Operation) -> crate::js::Promise<Result<(), JsError>> {

@@ -44,30 +44,33 @@ impl SessionMeta {
         let (organization_id, user_id) = (text("organizationId")?, text("userId")?);
         Some(SessionMeta { organization_id, user_id, record })
     }
+
+    /// Whether the client was known to render MCP apps when the record was written.
+    pub(super) fn apps_enabled(&self) -> bool {
+        self.record.get("appsEnabled").and_then(Value::as_bool).unwrap_or(false)
+    }
 }
 
 /// `loadSessionMeta`: memory, else storage; a missing resource is filled in; none is not remembered as known.
-pub(super) async fn load(session: &SessionObject, span: &Span) -> Result<Option<Rc<SessionMeta>>, JsError> {
-    let span = span.child("mcp.session.load_meta");
-    let known = session.session_meta.borrow().clone();
-    let loaded = match known {
-        Some(meta) => {
-            hops(1).await;
-            Some(meta)
-        }
-        None => {
-            let stored = session.ctx().storage().get(&META_GET, META_KEY).await;
-            let meta = stored.map(|value| value.and_then(|value| SessionMeta::from_record(&value)).map(Rc::new));
-            if meta.is_err() {
-                span.end();
-            }
-            let meta = meta?;
-            session.session_meta.borrow_mut().clone_from(&meta);
-            meta
-        }
-    };
+pub(super) async fn load(session: &Rc<SessionObject>, fiber: &Fiber, parent: &Span) -> Exit<Option<Rc<SessionMeta>>> {
+    let span = parent.child("mcp.session.load_meta");
+    // Runs on if the fiber is interrupted: the read still fills the cache.
+    let reading = call(read(Rc::clone(session)));
+    let exit = fiber.or_die(reading.wait_hops(0)).await;
     span.end();
-    Ok(loaded)
+    exit
+}
+
+async fn read(session: Rc<SessionObject>) -> Result<Option<Rc<SessionMeta>>, JsError> {
+    let known = session.session_meta.borrow().clone();
+    if known.is_some() {
+        hops(1).await;
+        return Ok(known);
+    }
+    let stored = session.ctx().storage().get(&META_GET, META_KEY).await?;
+    let meta = stored.and_then(|value| SessionMeta::from_record(&value)).map(Rc::new);
+    session.session_meta.borrow_mut().clone_from(&meta);
+    Ok(meta)
 }
 
 /// `resolveAndStoreSessionMeta(token)`: what the connect carries, completed from the stored record or the database.
@@ -79,9 +82,6 @@ pub(super) async fn resolve_and_store(
 ) -> Exit<Rc<SessionMeta>> {
     let span = parent.child("mcp.session.resolve_and_store_meta");
     let exit = resolve(session, token, fiber, &span).await;
-    if let Err(Cause::Fail(error) | Cause::Die(error)) = &exit {
-        span.fail(error);
-    }
     span.end();
     exit
 }
@@ -92,9 +92,7 @@ async fn resolve(
     fiber: &Fiber,
     span: &Span,
 ) -> Exit<Rc<SessionMeta>> {
-    let loading = Rc::clone(session);
-    let loading_span = span.clone();
-    let stored = fiber.or_die(call(async move { load(&loading, &loading_span).await }).wait_hops(0)).await?;
+    let stored = load(session, fiber, span).await?;
     let reusable = stored.clone().filter(|meta| Some(&*meta.organization_id) == text(token, "organizationId"));
     let mut record = resolve_host(session, token, reusable, fiber, span).await?;
     if let Some(origin) = text(token, "webOrigin").filter(|origin| !origin.is_empty()) {
@@ -106,18 +104,17 @@ async fn resolve(
     }
     let meta = SessionMeta::from_record(&Value::Object(record));
     let meta = Rc::new(meta.ok_or_else(|| Cause::Die(JsError::type_error("session meta is incomplete")))?);
-    save(session, &meta, fiber, span).await?;
-    Ok(meta)
+    let saving = span.child("mcp.session.save_meta");
+    let saved = put(session, &meta, fiber).await;
+    saving.end();
+    saved.map(|()| meta)
 }
 
 /// `saveSessionMeta`: memory, then storage; a failed put leaves memory ahead.
-async fn save(session: &Rc<SessionObject>, meta: &Rc<SessionMeta>, fiber: &Fiber, span: &Span) -> Exit<()> {
-    let span = span.child("mcp.session.save_meta");
+pub(super) async fn put(session: &Rc<SessionObject>, meta: &Rc<SessionMeta>, fiber: &Fiber) -> Exit<()> {
     *session.session_meta.borrow_mut() = Some(Rc::clone(meta));
     let put = session.ctx().storage().put(&META_PUT, META_KEY, Value::Object(meta.record.clone()));
-    let exit = fiber.or_die(put.into_future()).await;
-    span.end();
-    exit
+    fiber.or_die(put.into_future()).await
 }
 
 /// The cloud's `resolveSessionMeta`: from the props without I/O, else from the stored record, else from the database.
@@ -144,40 +141,39 @@ async fn resolve_host(
         Ok(())
     } else {
         span.set("mcp.session.meta_source", "database");
-        let found = look_up(session, token, fiber, &span).await;
+        let lookup = span.child("mcp.session.resolve_organization");
+        let found = look_up(session, token, fiber).await;
+        lookup.end();
         found.map(|name| drop(record.insert("organizationName".into(), Value::from(&*name))))
     };
+    span.end();
     // The scratch handle is closed on all three paths; its rejection is swallowed by the handle.
     fiber.finally(async { drop(micro(&META_SCRATCH).await) }).await;
-    span.end();
     exit.map(|()| record)
 }
 
-async fn look_up(session: &SessionObject, token: &Map<String, Value>, fiber: &Fiber, parent: &Span) -> Exit<Arc<str>> {
-    let span = parent.child("mcp.session.resolve_organization");
+async fn look_up(session: &SessionObject, token: &Map<String, Value>, fiber: &Fiber) -> Exit<Arc<str>> {
     let id = text(token, "organizationId").unwrap_or_default();
     let mut pause_ms = LOOKUP_RETRY_BASE_MS;
     let mut tries = 0;
-    let exit = loop {
+    loop {
         tries += 1;
         let found = fiber.at(upstream::organization_name(&META_LOOKUP, session.label(), id)).await?;
         match found {
-            Ok(name) => break Ok(name),
+            Ok(name) => return Ok(name),
             Err(error) if tries > LOOKUP_RETRIES => {
                 let text = format!(
                     "mcp_session_meta_unavailable: organization directory unavailable ({}) after {tries} attempts",
                     error.message
                 );
-                break Err(Cause::Fail(JsError::new(text)));
+                return Err(Cause::Die(JsError::new(text)));
             }
             Err(_) => {
                 drop(fiber.at(sleep(&META_RETRY, pause_ms)).await?);
                 pause_ms *= 2;
             }
         }
-    };
-    span.end();
-    exit
+    }
 }
 
 pub(crate) use defective::TABLE as DEFECT_TABLE;

@@ -2,7 +2,8 @@
 //!
 //! Split by decision: [`start`] single flight, [`init`] the cold build, [`teardown`] giving the runtime back, [`alarm`]
 //! and [`alarm_policy`], [`clock`] the idle clock, [`ownership`] the owner check and restore, [`connect`] sockets,
-//! [`destroy`], [`meta`] the stored identity, [`failure`] the classifier, [`residency`] what the isolate counts.
+//! [`destroy`], [`meta`] the stored identity, [`apps`] a capability kept with it, [`failure`] the classifier, [`report`]
+//! who captures what, [`residency`] what the isolate counts.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -14,13 +15,14 @@ use crate::agents::mcp_server::McpServer;
 use crate::agents::{self, AgentHost, AgentState, INITIALIZE_KEY, NAME_KEY, party_server, schedule};
 use crate::config::HostConfig;
 use crate::fx::Fiber;
-use crate::js::{Promise, hops, js};
+use crate::js::{Promise, hops, rooted};
 use crate::platform::{
     AlarmInfo, DurableObject, FetchRequest, FetchResponse, JsError, LocalFuture, ObjectContext, Socket,
 };
 
 pub mod alarm;
 pub mod alarm_policy;
+mod apps;
 pub mod clock;
 pub mod connect;
 pub mod destroy;
@@ -29,11 +31,15 @@ pub mod failure;
 pub mod init;
 pub mod meta;
 pub mod ownership;
+mod report;
 pub mod residency;
 pub mod start;
 pub mod teardown;
 pub mod tools;
 pub mod upstream;
+
+#[cfg(test)]
+pub(crate) mod tests;
 
 use engine::Engine;
 use meta::SessionMeta;
@@ -69,6 +75,7 @@ pub struct SessionObject {
     pub(crate) on_start_promise: RefCell<Option<Promise<Result<(), JsError>>>>,
     pub(crate) last_activity_ms: Cell<u64>,
     pub(crate) resolved_session_name: RefCell<Option<Arc<str>>>,
+    pub(crate) claimed: report::Claimed,
     /// Number of the runtime in use, for traces only.
     pub(crate) runtime: Cell<u64>,
 }
@@ -91,6 +98,7 @@ impl SessionObject {
             on_start_promise: RefCell::new(None),
             last_activity_ms: Cell::new(0),
             resolved_session_name: RefCell::new(None),
+            claimed: report::Claimed::default(),
             runtime: Cell::new(0),
         })
     }
@@ -109,18 +117,16 @@ impl SessionObject {
         known.or_else(|| party_server::name(&self.agent).ok())
     }
 
-    /// The same, else the stored record; an absent or empty one is none.
+    /// The same, else the stored record; an absent or empty one is none. What was found is remembered.
     pub(crate) async fn resolve_session_name(&self) -> Result<Option<Arc<str>>, JsError> {
-        let name = match self.session_name_or_undefined() {
-            Some(name) => {
-                hops(1).await;
-                Some(name)
-            }
-            None => {
-                let record = self.ctx().storage().get(&SESSION_NAME, NAME_KEY).await?;
-                record.and_then(|value| value.as_str().filter(|name| !name.is_empty()).map(Arc::from))
-            }
-        };
+        let known = self.session_name_or_undefined();
+        if known.is_some() {
+            self.resolved_session_name.borrow_mut().clone_from(&known);
+            hops(1).await;
+            return Ok(known);
+        }
+        let record = self.ctx().storage().get(&SESSION_NAME, NAME_KEY).await?;
+        let name = record.as_deref().and_then(Value::as_str).filter(|name| !name.is_empty()).map(Arc::from);
         if name.is_some() {
             self.resolved_session_name.borrow_mut().clone_from(&name);
         }
@@ -130,7 +136,8 @@ impl SessionObject {
     /// The session id, or `unresolved`: total, it can never throw (I39).
     pub(crate) fn session_id_for_telemetry(&self) -> Arc<str> {
         let name = self.session_name_or_undefined();
-        name.and_then(|name| name.split(':').nth(1).map(Arc::from)).unwrap_or_else(|| "unresolved".into())
+        let id = name.as_ref().and_then(|name| name.split(':').nth(1)).filter(|id| !id.is_empty());
+        id.map_or_else(|| "unresolved".into(), Arc::from)
     }
 
     /// Anything of a runtime that holds memory, the server left out.
@@ -209,20 +216,24 @@ async fn validate(session: Rc<SessionObject>, arguments: Value) -> Result<Value,
     verdict.map(|verdict| json!(verdict.word()))
 }
 
+/// The RPC methods.
+async fn dispatch(session: Rc<SessionObject>, method: &'static str, arguments: Value) -> Result<Value, JsError> {
+    match method {
+        "setName" => set_name(session, arguments).await,
+        "getInitializeRequest" => get_initialize(session).await,
+        "setInitializeRequest" => put_initialize(session, arguments).await,
+        "validateMcpSessionOwner" => rooted("validate", validate(session, arguments)).await,
+        "_cf_scheduleDestroy" => rooted("condemn", agents::mcp_agent::condemn(session)).await.map(|()| Value::Null),
+        other => Err(JsError::type_error(format!("The RPC receiver does not implement the method \"{other}\"."))),
+    }
+}
+
 impl DurableObject for SessionObject {
     fn rpc(self: Rc<Self>, method: &'static str, arguments: Value) -> LocalFuture<Result<Value, JsError>> {
-        match method {
-            "setName" => Box::pin(set_name(self, arguments)),
-            "getInitializeRequest" => Box::pin(get_initialize(self)),
-            "setInitializeRequest" => Box::pin(put_initialize(self, arguments)),
-            "validateMcpSessionOwner" => Box::pin(crate::js::rooted("validate", validate(self, arguments))),
-            "_cf_scheduleDestroy" => Box::pin(crate::js::rooted("condemn", async move {
-                agents::mcp_agent::condemn(self).await.map(|()| Value::Null)
-            })),
-            other => Box::pin(std::future::ready(Err(JsError::type_error(format!(
-                "The RPC receiver does not implement the method \"{other}\"."
-            ))))),
-        }
+        Box::pin(async move {
+            let outcome = dispatch(Rc::clone(&self), method, arguments).await;
+            report::escaping(&self, outcome)
+        })
     }
 
     fn fetch(self: Rc<Self>, request: FetchRequest) -> LocalFuture<Result<FetchResponse, JsError>> {
@@ -230,7 +241,10 @@ impl DurableObject for SessionObject {
     }
 
     fn alarm(self: Rc<Self>, _info: AlarmInfo) -> Option<LocalFuture<Result<(), JsError>>> {
-        Some(Box::pin(alarm::alarm(self)))
+        Some(Box::pin(async move {
+            let outcome = alarm::alarm(Rc::clone(&self)).await;
+            report::escaping(&self, outcome)
+        }))
     }
 
     fn socket_message(self: Rc<Self>, _socket: Socket, text: Arc<str>) -> LocalFuture<Result<(), JsError>> {
@@ -238,7 +252,7 @@ impl DurableObject for SessionObject {
     }
 
     fn socket_close(self: Rc<Self>, _socket: Socket, _code: u16) -> LocalFuture<Result<(), JsError>> {
-        Box::pin(async move { js(party_server::ensure_initialized(self)).await })
+        Box::pin(connect::closed(self))
     }
 
     fn interrupt(&self, what: &str) -> bool {

@@ -8,6 +8,7 @@ use super::{SessionObject, teardown};
 use crate::agents::mcp_agent;
 use crate::defect::defect;
 use crate::js::{EventLoop, Promise, call, hops};
+use crate::operation::Operation;
 use crate::platform::JsError;
 
 /// Trips from the settlement of the start in flight until its slot is empty, and until its callers go on: owner first,
@@ -17,11 +18,14 @@ const CALLERS_AFTER: u32 = 7;
 
 crate::operations! {
     START_JOIN = "start · join", Io, 7; "the start in flight"
-    START_TEARDOWN = "start · teardown", Io, 2; "the runtime that the start replaces"
-    START_TEARDOWN_FAILED = "start · teardown failed", Io, 2; "what the failed start left behind"
+    START_TEARDOWN = "start · teardown", Io, 0; "the runtime that the start replaces; nothing if there is none"
+    START_TEARDOWN_FAILED = "start · teardown failed", Io, 0; "what the failed start left behind; nothing if there is nothing"
 }
 
 /// `onStart(props?)`: joins a start in flight (this caller's props are dropped), else owns one.
+///
+/// # Errors
+/// Those of the start, for every joined caller the same.
 pub(super) async fn on_start(session: Rc<SessionObject>, props: Option<Value>) -> Result<(), JsError> {
     let in_flight = session.on_start_promise.borrow().clone();
     if let Some(starting) = in_flight.filter(|_| !defect!(session.config, StartWithoutSingleFlight)) {
@@ -63,13 +67,11 @@ async fn start_runtime(session: Rc<SessionObject>, props: Option<Value>) -> Resu
     body
 }
 
-/// Nothing resident costs no trip; else the teardown runs as an effect of its own. It cannot fail.
-async fn tear_down(session: &Rc<SessionObject>, operation: &'static crate::operation::Operation, close_streams: bool) {
-    let idle = !session.has_in_memory_runtime() && session.disposing_runtime.borrow().is_none();
-    let teardown = teardown::close_runtime(session, close_streams);
-    if idle {
-        return teardown.run().await;
+/// A nested effect of the start: it costs no trip of its own, and with nothing resident it does not suspend at all.
+async fn tear_down(session: &Rc<SessionObject>, operation: &'static Operation, close_streams: bool) {
+    if session.has_in_memory_runtime() || session.disposing_runtime.borrow().is_some() {
+        teardown::tear_down(Rc::clone(session), operation, close_streams).await;
+    } else {
+        teardown::close_runtime(session, close_streams).run().await;
     }
-    let done = call(teardown.run());
-    drop(crate::platform::join(operation, &done).await);
 }

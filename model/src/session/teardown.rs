@@ -1,5 +1,6 @@
 //! Giving the runtime back: one shared teardown, uninterruptible, in a fixed order; and the disposal around it.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -7,7 +8,8 @@ use super::{SessionObject, clock, meta, residency};
 use crate::defect::defect;
 use crate::fx::{Cause, Exit, Fiber, or_die};
 use crate::js::{Promise, hops, rooted};
-use crate::platform::{JsError, join, micro};
+use crate::operation::Operation;
+use crate::platform::{JsError, join, micro, operate};
 use crate::telemetry::{self, Span, log_event};
 
 crate::operations! {
@@ -17,8 +19,10 @@ crate::operations! {
     DISPOSE_FLUSH = "dispose · flush", Micro, 1; "nothing: the exporter's flush is handed to waitUntil"
 }
 
-/// Trips from the end of the disposal's effect to its awaiting caller.
-const DISPOSE_HOPS: u32 = 6;
+/// Trips from the end of a root effect until its abort handle is let go of, and from there to the awaiting caller of the
+/// async function around it: `init` and the disposal.
+const HANDLE_DROPPED_AFTER: u32 = 2;
+const CALLER_AFTER: u32 = 4;
 /// Close code and reason of a session's streams.
 const CLOSE_STREAM: (u16, &str) = (1000, "Session closed");
 
@@ -106,6 +110,15 @@ impl Teardown {
     }
 }
 
+/// A teardown as an operation of whoever needs it; it cannot fail. `operation.hops` follow its end for whoever does not
+/// run it inline.
+pub(super) async fn tear_down(session: Rc<SessionObject>, operation: &'static Operation, close_streams: bool) {
+    drop(operate::begin(operation).await);
+    close_runtime(&session, close_streams).run().await;
+    hops(operation.hops).await;
+    drop(operate::end(operation).await);
+}
+
 fn close_streams(session: &SessionObject) {
     for socket in session.ctx().sockets() {
         // A throw is ignored.
@@ -151,13 +164,16 @@ pub(super) async fn dispose_idle_runtime(session: Rc<SessionObject>, disposal: D
         Err(_) => "failed",
     };
     state_event!("disposal.end", session.label(), outcome = outcome);
-    hops(DISPOSE_HOPS).await;
-    let mut slot = session.dispose_abort.borrow_mut();
-    if slot.as_ref().is_some_and(|held| held.same(&fiber)) {
-        *slot = None;
-    }
-    drop(slot);
+    let_go_of_handle(&session.dispose_abort, &fiber).await;
     exit.map_err(Cause::into_error)
+}
+
+/// What follows the end of a root effect that has an abort handle: the handle is emptied if it is still this one's, then
+/// the awaiting caller goes on.
+pub(super) async fn let_go_of_handle(handle: &RefCell<Option<Fiber>>, fiber: &Fiber) {
+    hops(HANDLE_DROPPED_AFTER).await;
+    handle.borrow_mut().take_if(|held| held.same(fiber));
+    hops(CALLER_AFTER).await;
 }
 
 /// The root effect of a disposal; the flush is its finaliser.

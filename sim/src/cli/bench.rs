@@ -17,8 +17,8 @@ pub struct Args {
     /// Seeds of each scenario to time
     #[arg(long, value_name = "COUNT", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     seeds: u32,
-    /// Runs over which the growth of memory is read; 0 to leave it out
-    #[arg(long, value_name = "COUNT", default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(0..=10_000_000))]
+    /// Runs over which the growth of memory is read
+    #[arg(long, value_name = "COUNT", default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     memory_runs: u32,
     /// Only this scenario; may be repeated
     #[arg(long = "scenario", value_name = "ID")]
@@ -46,13 +46,8 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
         speeds.push(bench::speed(scenario.id, &plans)?);
         all_plans.extend(plans);
     }
-    let memory = if args.memory_runs == 0 || all_plans.is_empty() {
-        None
-    } else {
-        bench::memory(&all_plans, args.memory_runs as usize)?
-    };
-    let last_line_ms =
-        bench::start_to_last_line_ms(&["--seed".to_owned(), "1".to_owned(), "--color".to_owned(), "never".to_owned()])?;
+    let memory = bench::memory(&all_plans, args.memory_runs as usize)?;
+    let last_line_ms = bench::start_to_last_line_ms(&["--seed", "1"])?;
     match args.format {
         Format::Text => console.print(&text(&speeds, memory.as_ref(), last_line_ms))?,
         Format::Json => console.print_json(&json!({

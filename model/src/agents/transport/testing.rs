@@ -91,7 +91,7 @@ impl World {
     }
 
     async fn request(&self, ms: u64, start: impl FnOnce() -> LocalFuture<()> + Send + 'static) {
-        self.worker.handle().request("w".into(), Box::new(start));
+        self.worker.handle().request("w".into(), &crate::js::Lane::named(&"w".into(), "http", 0), Box::new(start));
         rt::sleep_ms(ms).await;
     }
 

@@ -1,5 +1,6 @@
 //! Which event comes next: among those that are due and whose gate is open.
 
+use std::cmp::Reverse;
 use std::rc::Rc;
 
 use super::{Event, EventLoop, Lane, What};
@@ -10,7 +11,7 @@ impl EventLoop {
     /// The next event, or none while nothing is due.
     ///
     /// Earlier due times go first. Where several lanes meet in one millisecond, each draws a priority from its own
-    /// name and the highest goes first; without a draw the order is that of arrival.
+    /// name and the highest goes first; without a draw the order is that of their names.
     pub(super) fn pick(&self) -> Option<Event> {
         if let Some(event) = self.urgent.borrow_mut().pop_front() {
             return Some(event);
@@ -39,15 +40,15 @@ impl EventLoop {
 
     fn contest(&self, ready: &[Event], heads: &[(usize, u64)]) -> usize {
         const PRIORITIES: u64 = 1 << 32;
-        let mut best: Option<(u64, std::cmp::Reverse<u64>, usize)> = None;
-        for &(index, seq) in heads {
+        let mut best: Option<(u64, Reverse<&Lane>, usize)> = None;
+        for &(index, _) in heads {
             let event = &ready[index];
             let priority = match (&event.lane, self.place(event)) {
-                (Lane::Named(name, _), _) => rt::decide(&self.name, &format!("order.{name}"), PRIORITIES),
+                (Lane::Named { who, what, .. }, _) => rt::decide(who, &format!("order.{what}"), PRIORITIES),
                 (Lane::Local(_), Some((context, _))) => rt::decide(&context.label, "order.own", PRIORITIES),
                 (Lane::Local(_), None) => 0,
             };
-            let candidate = (priority, std::cmp::Reverse(seq), index);
+            let candidate = (priority, Reverse(&event.lane), index);
             if best.is_none_or(|best| candidate > best) {
                 best = Some(candidate);
             }

@@ -1,4 +1,4 @@
-//! The alarm: one an object, never early, at least once, retried (platform facts 65-85).
+//! The alarm: one an object, never early, at least once (platform facts 40, 65-75).
 
 use super::gate::at_ms;
 use super::*;
@@ -68,6 +68,7 @@ async fn in_alarm(ctx: &ObjectContext, todo: &str, first: bool) -> Answer {
             timer(400).wait().await;
             mark(format!("end@{}", clock()));
         }
+        "put" => storage.put(&PUT, "ran", Value::from(1)).await?,
         "put, wait 600" => {
             storage.put(&PUT, "ran", Value::from(1)).await?;
             timer(600).wait().await;
@@ -79,7 +80,7 @@ async fn in_alarm(ctx: &ObjectContext, todo: &str, first: bool) -> Answer {
 }
 
 /// Plays `script` on an object whose alarm does `todo`.
-fn with_alarm<S, Run>(todo: &'static str, script: S)
+pub(super) fn with_alarm<S, Run>(todo: &'static str, script: S)
 where
     S: FnOnce(Rc<TestWorld>) -> Run + Send + 'static,
     Run: Future<Output = ()> + 'static,
@@ -88,8 +89,11 @@ where
 }
 
 /// The same under a director.
-fn with_alarm_under<S, Run>(director: impl FnOnce() -> Script + Send + 'static, todo: &'static str, script: S)
-where
+pub(super) fn with_alarm_under<S, Run>(
+    director: impl FnOnce() -> Script + Send + 'static,
+    todo: &'static str,
+    script: S,
+) where
     S: FnOnce(Rc<TestWorld>) -> Run + Send + 'static,
     Run: Future<Output = ()> + 'static,
 {
@@ -110,7 +114,7 @@ where
 }
 
 /// `alarm?` as milliseconds since the run began.
-async fn shown(world: &TestWorld) -> Option<u64> {
+pub(super) async fn shown(world: &TestWorld) -> Option<u64> {
     ask(world, "p", "alarm?").await.expect("it answers").as_u64().map(|at| at - rt::EPOCH_MS)
 }
 
@@ -274,86 +278,5 @@ fn fact_74_an_alarm_set_inside_alarm_starts_only_after_it_has_ended() {
         pause(2_000).await;
         let (end, again) = (due + 400, due + 800);
         assert_eq!(marks(), format!("alarm:0@{due}:{due} end@{end} alarm:0@{end}:{due} end@{again}"));
-    });
-}
-
-#[test]
-fn facts_76_and_77_a_throw_is_retried_after_2_to_64_s_and_then_dropped() {
-    with_alarm("throw", |world| async move {
-        assert_eq!(ask(&world, "p", "set 100").await, Ok(Value::Null));
-        let due = shown(&world).await.expect("one is set");
-        let mut at = due;
-        let mut expected = vec![format!("alarm:0@{due}:{due}")];
-        for retry in 1..=6 {
-            at += 1_000 << retry;
-            expected.push(format!("alarm:{retry}@{at}:{due}"));
-        }
-        pause(3_000).await;
-        assert_eq!(shown(&world).await, Some(due), "while a retry waits, the original time is shown");
-        pause(300_000).await;
-        assert_eq!(marks(), expected.join(" "));
-        assert_eq!(shown(&world).await, None);
-    });
-}
-
-#[test]
-fn fact_80_an_alarm_set_inside_one_that_throws_replaces_the_retry() {
-    with_alarm("set, throw", |world| async move {
-        assert_eq!(ask(&world, "p", "set 100").await, Ok(Value::Null));
-        let due = shown(&world).await.expect("one is set");
-        pause(2_000).await;
-        let (second, third) = (due + 400, due + 800);
-        assert_eq!(marks(), format!("alarm:0@{due}:{due} alarm:0@{second}:{second} alarm:0@{third}:{third}"));
-        pause(1_000).await;
-        assert_eq!(marks(), format!("alarm:1@{}:{third}", third + 2_000), "without a new alarm it is retried");
-    });
-}
-
-#[test]
-fn fact_81_a_deletion_inside_an_alarm_that_throws_leaves_no_retry() {
-    with_alarm("delete, throw", |world| async move {
-        assert_eq!(ask(&world, "p", "set 100").await, Ok(Value::Null));
-        let due = shown(&world).await.expect("one is set");
-        pause(20_000).await;
-        assert_eq!(marks(), format!("alarm:0@{due}:{due}"));
-        assert_eq!(shown(&world).await, None);
-    });
-}
-
-#[test]
-fn fact_82_a_deletion_during_the_retry_wait_cancels_the_retry() {
-    with_alarm("throw", |world| async move {
-        assert_eq!(ask(&world, "p", "set 100").await, Ok(Value::Null));
-        let due = shown(&world).await.expect("one is set");
-        pause(500).await;
-        assert_eq!(ask(&world, "p", "delete").await, Ok(Value::Null));
-        pause(20_000).await;
-        assert_eq!(marks(), format!("alarm:0@{due}:{due}"));
-        assert_eq!(shown(&world).await, None);
-    });
-}
-
-#[test]
-fn fact_84_an_abort_or_a_failing_section_inside_alarm_counts_as_a_failure() {
-    for todo in ["abort once", "section once"] {
-        with_alarm(todo, |world| async move {
-            assert_eq!(ask(&world, "p", "set 100").await, Ok(Value::Null));
-            let first = ask(&world, "p", "incarnation").await;
-            let due = shown(&world).await.expect("one is set");
-            pause(10_000).await;
-            assert_eq!(marks(), format!("alarm:0@{due}:{due} alarm:1@{}:{due}", due + 2_000));
-            assert_ne!(ask(&world, "p", "incarnation").await, first);
-            assert_eq!(shown(&world).await, None);
-        });
-    }
-}
-
-#[test]
-fn an_alarm_set_in_the_turn_that_aborts_inside_alarm_is_lost_and_the_retry_is_not() {
-    with_alarm("set, abort", |world| async move {
-        assert_eq!(ask(&world, "p", "set 100").await, Ok(Value::Null));
-        let due = shown(&world).await.expect("one is set");
-        pause(10_000).await;
-        assert_eq!(marks(), format!("alarm:0@{due}:{due} alarm:1@{}:{due}", due + 2_000));
     });
 }

@@ -1,4 +1,4 @@
-//! Contexts, and what is used across them (platform facts 92-94, 99, 115-124, 130-132).
+//! Contexts, and what is used across them (platform facts 115-124, 130-132).
 
 use super::*;
 use crate::js::{EventLoop, Promise, call};
@@ -286,28 +286,6 @@ fn fact_132_module_scope_survives_a_reset_and_ends_with_its_isolate() {
             assert_eq!(ask(&world, "a", "count").await, Ok(Value::from(3)));
             world.cluster.end_isolate(world.cluster.isolates()[0]);
             assert_eq!(ask(&world, "a", "count").await, Ok(Value::from(1)));
-        },
-    );
-}
-
-#[test]
-fn facts_92_to_94_and_99_a_throw_reaches_the_caller_without_flags_and_resets_nothing() {
-    play(
-        |ctx, method, _| async move {
-            match method {
-                "custom" => Err(JsError { name: "CustomError", ..JsError::new("custom boom") }),
-                "type" => Err(JsError::type_error("boom")),
-                "two hops" => call_other("q", "abort").await,
-                _ => common(ctx, method).await,
-            }
-        },
-        |world| async move {
-            let first = ask(&world, "p", "incarnation").await;
-            let remote = |error: JsError| Err(JsError { remote: true, ..error });
-            assert_eq!(ask(&world, "p", "custom").await, remote(JsError::new("CustomError: custom boom")));
-            assert_eq!(ask(&world, "p", "type").await, remote(JsError::type_error("boom")));
-            assert_eq!(ask(&world, "p", "two hops").await, remote(JsError::new("aborted")));
-            assert_eq!(ask(&world, "p", "incarnation").await, first);
         },
     );
 }

@@ -1,4 +1,4 @@
-//! Resets and the end of an isolate: who is told what, and that nothing is left (platform facts 100-107, 143).
+//! Throws, resets and the end of an isolate: who is told what, and that nothing is left (platform facts 92-107, 143).
 
 use super::*;
 use crate::js::{EventLoop, call};
@@ -182,6 +182,29 @@ fn fact_143_a_socket_is_dropped_when_its_object_is_reset_or_its_isolate_ends() {
 }
 
 #[test]
+fn a_frame_that_follows_an_abort_is_never_sent() {
+    play(
+        |ctx, _, _| async move {
+            drop(call(async move { ctx.abort(RESET) }));
+            Ok(Value::from("late"))
+        },
+        |world| async move {
+            world.post(|| {
+                Box::pin(async {
+                    let stub = Stub::new(key("p"));
+                    let response = stub.fetch(&CALL, FetchRequest::new("/socket", Vec::new())).await;
+                    let socket = stub.socket(response.expect("it upgrades").socket.expect("it has a socket"));
+                    socket.listen(|event| mark(format!("{event:?}").replace(' ', "")));
+                    socket.send("hi").expect("it is this request's socket");
+                })
+            });
+            pause(50).await;
+            assert_eq!(marks(), r#"Close(1006,"")"#);
+        },
+    );
+}
+
+#[test]
 fn an_isolate_that_its_own_code_ends_makes_nothing_of_that_turn_durable() {
     play(
         |ctx, method, _| async move {
@@ -228,4 +251,26 @@ fn an_isolate_that_ends_leaves_nothing_in_memory() {
         },
     );
     assert_eq!(Arc::strong_count(&token), 1);
+}
+
+#[test]
+fn facts_92_to_94_and_99_a_throw_reaches_the_caller_without_flags_and_resets_nothing() {
+    play(
+        |ctx, method, _| async move {
+            match method {
+                "custom" => Err(JsError { name: "CustomError", ..JsError::new("custom boom") }),
+                "type" => Err(JsError::type_error("boom")),
+                "two hops" => call_other("q", "abort").await,
+                _ => common(ctx, method).await,
+            }
+        },
+        |world| async move {
+            let first = ask(&world, "p", "incarnation").await;
+            let remote = |error: JsError| Err(JsError { remote: true, ..error });
+            assert_eq!(ask(&world, "p", "custom").await, remote(JsError::new("CustomError: custom boom")));
+            assert_eq!(ask(&world, "p", "type").await, remote(JsError::type_error("boom")));
+            assert_eq!(ask(&world, "p", "two hops").await, remote(JsError::new("aborted")));
+            assert_eq!(ask(&world, "p", "incarnation").await, first);
+        },
+    );
 }

@@ -46,7 +46,7 @@ fn plan(seed: Seed) -> Plan {
         runtime_build: *rng.pick(&[RuntimeBuild::May2026, RuntimeBuild::November2026]),
     };
     let frame = Frame { entropy, severity, timeout_ms: timeout_ms(&entropy) };
-    let neighbour_count = Rng::named(&entropy, "plan.neighbours").between(0, 5);
+    let neighbour_count = neighbour_count(&entropy);
     let clients: Vec<ClientPlan> = (1..=neighbour_count + 1).map(|number| frame.client(number)).collect();
     let settle = frame.settle(&clients);
     Plan {
@@ -68,6 +68,13 @@ fn plan(seed: Seed) -> Plan {
         settle,
         pins: BTreeMap::new(),
     }
+}
+
+/// Mostly none or one: the story needs one session, and a crowd costs time.
+fn neighbour_count(entropy: &Entropy) -> u64 {
+    let mut rng = Rng::named(entropy, "plan.neighbours");
+    let (least, most) = *rng.pick_weighted(&[(5, (0, 0)), (3, (1, 1)), (2, (2, 3)), (1, (4, 5))]);
+    rng.between(least, most)
 }
 
 /// Mostly short, sometimes up to ten minutes, sometimes production's own.

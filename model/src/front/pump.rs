@@ -1,0 +1,107 @@
+//! A streamed answer: the frames of the session's object become server-sent events of the client's body.
+
+use std::rc::Rc;
+
+use super::answers::header;
+use super::bridge::cors;
+use super::exchange::Exchange;
+use super::sse_writer::SseWriter;
+use crate::config::MAX_SSE_AGE_MS;
+use crate::js::{EventLoop, call};
+use crate::mcp::{self, Frame};
+use crate::platform::{ClientSocket, SocketEvent};
+use crate::telemetry::log_event;
+
+/// Which kind of stream is pumped.
+#[derive(Clone, Copy)]
+pub(super) enum Pump {
+    /// The answer to a POST.
+    Post,
+    /// A GET, opened then (epoch milliseconds).
+    Get {
+        /// When.
+        opened_ms: u64,
+    },
+}
+
+/// One stream between a session's object and a client.
+struct Stream {
+    session_id: Rc<str>,
+    writer: Rc<SseWriter>,
+    socket: ClientSocket,
+    pump: Pump,
+}
+
+/// Answers 200 with an event stream and pumps the socket's frames into it.
+pub(super) fn stream(exchange: &Rc<Exchange>, session_id: &str, socket: ClientSocket, pump: Pump) {
+    let mut headers = vec![
+        header("content-type", "text/event-stream"),
+        header("cache-control", "no-cache"),
+        header(mcp::SESSION_ID_HEADER, session_id),
+    ];
+    headers.extend(cors());
+    exchange.start(200, headers);
+    let writer = SseWriter::new(Rc::clone(exchange), socket.clone());
+    let stream = Rc::new(Stream { session_id: session_id.into(), writer, socket, pump });
+    let rotating = Rc::clone(&stream);
+    stream.writer.keep_alive(Rc::new(move || rotating.rotate_if_old()));
+    let pumping = Rc::clone(&stream);
+    stream.socket.listen(move |event| match event {
+        SocketEvent::Message(text) => pumping.frame_came(&text),
+        SocketEvent::Close(..) => pumping.writer.end(),
+    });
+}
+
+impl Stream {
+    /// One frame from the session's object: text for the client, and with `close` the end of the stream.
+    fn frame_came(self: &Rc<Self>, text: &str) {
+        let Some(Frame::AgentEvent { event, event_id, stream_id, ack_stream_ids, close }) = Frame::parse(text) else {
+            return;
+        };
+        self.writer.append(event);
+        if !close {
+            return self.rotate_if_old();
+        }
+        // A POST bridge never acknowledges a delivery.
+        let streams = match self.pump {
+            Pump::Post => Vec::new(),
+            Pump::Get { .. } => ack_stream_ids.unwrap_or_else(|| stream_id.into_iter().collect()),
+        };
+        let stream = Rc::clone(self);
+        drop(call(async move {
+            if !stream.writer.finish().await {
+                return;
+            }
+            for stream_id in streams {
+                let ack = Frame::DeliveryAck { event_id: event_id.clone(), stream_id };
+                // The request's own socket: it cannot be another request's.
+                drop(stream.socket.send(ack.to_text()));
+            }
+            stream.socket.close(1000, "SSE response delivered");
+        }));
+    }
+
+    /// After each frame, keepalive included: a listener that is too old is ended gracefully. A POST stream never is.
+    fn rotate_if_old(self: &Rc<Self>) {
+        let Pump::Get { opened_ms } = self.pump else { return };
+        let age_ms = EventLoop::current().now_ms() - opened_ms;
+        if age_ms <= MAX_SSE_AGE_MS || !self.writer.begin_ending() {
+            return;
+        }
+        log_event!(
+            info,
+            "sse_max_age_close",
+            self.session_id,
+            sessionId = &*self.session_id,
+            variant = "streamable-get",
+            ageMs = age_ms,
+            pendingBytes = self.writer.pending_bytes(),
+        );
+        self.writer.append(": max-age rotation, reconnect\n\n".to_owned());
+        let stream = Rc::clone(self);
+        drop(call(async move {
+            stream.writer.finish().await;
+            stream.socket.close(1000, "sse_max_age_rotation");
+        }));
+    }
+}

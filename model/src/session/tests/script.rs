@@ -1,0 +1,142 @@
+//! Scripted trouble for the tests: rules at operations, and a count of the trips through the queue.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use crate::js::{call, hops};
+use crate::operation::{Disturbance, Edge, Intervention, OperationPoint};
+use crate::platform::JsError;
+use crate::rt::Director;
+
+/// What happens at one edge of the n-th operation of a name.
+pub(crate) struct Rule {
+    operation: &'static str,
+    edge: Edge,
+    nth: u32,
+    wanted: Intervention,
+}
+
+impl Rule {
+    /// The operation fails at its begin, the first time.
+    pub fn fail(operation: &'static str, error: JsError) -> Rule {
+        Self::at(operation, Edge::Begin, Intervention { disturbance: Disturbance::Fail(error), ..Intervention::NONE })
+    }
+
+    /// The operation is held at its begin until `number` is released, the first time.
+    pub fn hold(operation: &'static str, number: u64) -> Rule {
+        Self::at(operation, Edge::Begin, Intervention { disturbance: Disturbance::Hold(number), ..Intervention::NONE })
+    }
+
+    /// The operation takes so much longer at its begin, the first time.
+    pub fn delay(operation: &'static str, ms: u64) -> Rule {
+        Self::at(operation, Edge::Begin, Intervention { disturbance: Disturbance::Delay(ms), ..Intervention::NONE })
+    }
+
+    /// A root fiber is interrupted at the begin of the operation, the first time.
+    pub fn interrupt(operation: &'static str, what: &'static str) -> Rule {
+        Self::at(operation, Edge::Begin, Intervention { interrupt: Some(what), ..Intervention::NONE })
+    }
+
+    /// The same for the n-th time instead, counted from 1.
+    pub fn nth(self, nth: u32) -> Rule {
+        Rule { nth, ..self }
+    }
+
+    fn at(operation: &'static str, edge: Edge, wanted: Intervention) -> Rule {
+        Rule { operation, edge, nth: 1, wanted }
+    }
+}
+
+thread_local! {
+    /// Trips counted since the ticker started; none while it does not run.
+    static TICKS: Cell<Option<u64>> = const { Cell::new(None) };
+    /// The ticker starts when this operation begins.
+    static START_AT: Cell<Option<&'static str>> = const { Cell::new(None) };
+    static BEGUN: RefCell<Vec<(&'static str, u64)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Starts counting trips now. The turn lasts until [`stop_ticking`], so nothing else may be waited for in between.
+///
+/// The count goes up before everything else of the same trip.
+pub(crate) fn start_ticking() {
+    TICKS.set(Some(0));
+    drop(call(async {
+        loop {
+            hops(1).await;
+            let Some(ticks) = TICKS.get() else { return };
+            TICKS.set(Some(ticks + 1));
+        }
+    }));
+}
+
+/// Starts counting when an operation of this name begins.
+pub(crate) fn start_ticking_at(operation: &'static str) {
+    START_AT.set(Some(operation));
+}
+
+/// Trips so far.
+pub(crate) fn ticks() -> u64 {
+    TICKS.get().expect("the ticker runs")
+}
+
+/// Lets the turn end; gives the operations that began meanwhile with their trips.
+pub(crate) fn stop_ticking() -> Vec<(&'static str, u64)> {
+    TICKS.set(None);
+    BEGUN.take()
+}
+
+/// The director of a test's world.
+pub(super) struct Script {
+    rules: RefCell<Vec<(Rule, u32)>>,
+}
+
+impl Script {
+    pub(super) fn new(rules: Vec<Rule>) -> Self {
+        TICKS.set(None);
+        START_AT.set(None);
+        BEGUN.take();
+        Script { rules: RefCell::new(rules.into_iter().map(|rule| (rule, 0)).collect()) }
+    }
+}
+
+impl Director for Script {
+    fn decide(&self, _: &str, _: &str, _: u64) -> u64 {
+        0
+    }
+
+    fn delay_ms(&self, _: &str, _: &str) -> u64 {
+        0
+    }
+
+    fn round_up_ms(&self, at_ms: u64) -> u64 {
+        at_ms
+    }
+
+    fn at_operation(&self, point: &OperationPoint<'_>) -> Intervention {
+        let name = point.operation.name;
+        if point.edge == Edge::Begin {
+            if START_AT.get() == Some(name) {
+                START_AT.set(None);
+                start_ticking();
+            }
+            if let Some(ticks) = TICKS.get() {
+                BEGUN.with_borrow_mut(|begun| begun.push((name, ticks)));
+            }
+        }
+        let mut wanted = Intervention::NONE;
+        for (rule, seen) in self.rules.borrow_mut().iter_mut() {
+            if rule.operation == name && rule.edge == point.edge {
+                *seen += 1;
+                if *seen == rule.nth {
+                    wanted = rule.wanted.clone();
+                }
+            }
+        }
+        wanted
+    }
+}
+
+/// A value that is shown once it is there.
+pub(crate) fn shared<T: Default>() -> Rc<RefCell<T>> {
+    Rc::default()
+}

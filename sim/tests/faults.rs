@@ -1,0 +1,157 @@
+//! The fault kernel: each thing that can be done is done, at a time or at an edge of an operation, and shows in the trace.
+
+use std::path::Path;
+
+use scenarios::plan::Plan;
+use scenarios::trace::{Event, Stream};
+use serde_json::{Value as Json, json};
+use sim::exit_code::ExitCode;
+use sim::run::{Finding, RunOptions, RunResult, run_plan};
+
+/// A calm world with one session that is used, idles, and is used again; with these faults and pins.
+fn plan(faults: Json, pins: Json) -> Plan {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../seeds/defects/initialized-cleared-late.json");
+    let bytes = std::fs::read(path).expect("a stored plan");
+    let mut plan: Json = serde_json::from_slice(&bytes).expect("a stored plan is JSON");
+    plan["scenario"] = json!("test/faults");
+    plan["faults"] = faults;
+    plan["pins"] = pins;
+    Plan::parse(plan.to_string().as_bytes()).expect("the changed plan is a plan")
+}
+
+fn run(faults: Json) -> RunResult {
+    run_plan(&plan(faults, json!({})), &RunOptions::default()).expect("the harness runs")
+}
+
+fn at(operation: &str, root: &str, edge: &str) -> Json {
+    json!({"operation": operation, "root": root, "edge": edge, "n": 1, "session": "s1"})
+}
+
+fn one(when: Json, effect: Json) -> Json {
+    json!([{"when": when, "effect": effect}])
+}
+
+fn first<'a>(result: &'a RunResult, stream: Stream, name: &str) -> Option<&'a Event> {
+    result.trace.of(stream).find(|event| event.name == name)
+}
+
+fn has(result: &RunResult, stream: Stream, name: &str, field: &str, value: &str) -> bool {
+    result.trace.of(stream).any(|event| event.name == name && event.text(field) == Some(value))
+}
+
+fn delivered(result: &RunResult) -> bool {
+    result.faults.iter().all(|row| row.delivered >= row.requested)
+        && first(result, Stream::Fault, "fault.delivered").is_some()
+}
+
+#[test]
+fn a_storage_write_that_fails_once_is_absorbed_where_the_host_absorbs_it() {
+    let fail = json!({"do": "fail", "error": "code_update"});
+    let result = run(one(at("clock · storage.setAlarm idle", "init", "begin"), fail));
+    assert!(delivered(&result));
+    assert!(first(&result, Stream::Telemetry, "mcp_session_durable_object_reset").is_some());
+    assert!(first(&result, Stream::Telemetry, "captured").is_none(), "a recognised reset is never captured");
+    assert!(has(&result, Stream::State, "init.end", "outcome", "ok"));
+}
+
+#[test]
+fn an_unknown_failure_of_the_same_write_fails_init_and_is_captured_once() {
+    let fail = json!({"do": "fail", "error": "unknown", "text": "quota exceeded for namespace"});
+    let result = run(one(at("clock · storage.setAlarm idle", "init", "begin"), fail));
+    assert!(delivered(&result));
+    let captured = result.trace.of(Stream::Telemetry).filter(|event| event.name == "captured").count();
+    assert_eq!(captured, 1);
+    assert!(has(&result, Stream::State, "init.end", "outcome", "failed"));
+}
+
+#[test]
+fn a_delayed_call_takes_that_much_longer() {
+    let took = |result: &RunResult| {
+        let begin =
+            result.trace.of(Stream::History).find(|e| e.name == "request.begin" && e.text("op") == Some("call"));
+        let begin = begin.expect("a call begins");
+        let same = |event: &&Event| event.name == "request.end" && event.number("request") == begin.number("request");
+        result.trace.of(Stream::History).find(same).expect("it ends").at_ms - begin.at_ms
+    };
+    let calm = took(&run(json!([])));
+    // The first owner check is that of the notification, the second the first call's.
+    let when = json!({"operation": "edge · stub.validate", "edge": "begin", "n": 2, "session": "s1"});
+    let delayed = run(one(when, json!({"do": "delay", "ms": 700})));
+    assert!(delivered(&delayed));
+    assert_eq!(took(&delayed), calm + 700);
+}
+
+#[test]
+fn a_hold_ends_at_a_time_and_the_release_is_recorded() {
+    let hold = json!({"do": "hold", "release": {"at_ms": 3900}});
+    let result = run(one(at("teardown · server.close", "dispose", "begin"), hold));
+    assert!(delivered(&result));
+    assert_eq!(first(&result, Stream::Fault, "fault.released").map(|event| event.at_ms), Some(3900));
+    assert_eq!(result.outcome(), ExitCode::Held, "{:?}", result.findings);
+}
+
+#[test]
+fn a_hold_ends_when_another_operation_begins() {
+    let release = json!({"operation": "validate · storage.get destroy-pending", "n": 3, "session": "s1"});
+    let hold = json!({"do": "hold", "release": release});
+    let result = run(one(at("teardown · server.close", "dispose", "begin"), hold));
+    assert!(delivered(&result));
+    assert!(first(&result, Stream::Fault, "fault.released").is_some());
+}
+
+#[test]
+fn an_interrupted_init_ends_interrupted_and_the_next_request_is_served() {
+    let result = run(one(at("build · stack", "init", "begin"), json!({"do": "interrupt", "what": "init"})));
+    assert!(delivered(&result));
+    assert!(has(&result, Stream::State, "init.end", "outcome", "interrupted"));
+}
+
+#[test]
+fn an_interrupted_disposal_finishes_its_teardown_and_loses_its_bookkeeping() {
+    let interrupt = json!({"do": "interrupt", "what": "disposal"});
+    let result = run(one(at("teardown · server.close", "dispose", "begin"), interrupt));
+    assert!(delivered(&result));
+    assert!(has(&result, Stream::State, "disposal.end", "outcome", "interrupted"));
+    assert!(first(&result, Stream::State, "runtime.released").is_some());
+}
+
+#[test]
+fn a_reset_at_a_time_ends_the_object_and_the_session_goes_on() {
+    let result = run(one(json!({"at_ms": 1000, "session": "s1"}), json!({"do": "reset", "kind": "code_update"})));
+    assert!(delivered(&result));
+    let gone = first(&result, Stream::Platform, "object.gone").expect("the object is gone");
+    assert_eq!((gone.at_ms, gone.who()), (1000, Some("s1")));
+    assert_eq!(result.outcome(), ExitCode::Held, "{:?}", result.findings);
+}
+
+#[test]
+fn a_reset_at_an_operation_drops_what_follows_it() {
+    let result =
+        run(one(at("dispose · storage.deleteAlarm", "dispose", "begin"), json!({"do": "reset", "kind": "moved"})));
+    assert!(delivered(&result));
+    assert!(first(&result, Stream::State, "disposal.end").is_none_or(|event| event.at_ms > 4000));
+}
+
+#[test]
+fn a_fault_that_never_happens_is_reported_as_unmet() {
+    let when = json!({"operation": "teardown · server.close", "n": 1000});
+    let result = run(one(when, json!({"do": "delay", "ms": 5})));
+    assert!(matches!(result.findings.as_slice(), [Finding::Unmet(_)]), "{:?}", result.findings);
+    assert_eq!(result.outcome(), ExitCode::Unmet);
+}
+
+#[test]
+fn a_pinned_decision_is_taken_as_pinned() {
+    let pinned = plan(json!([]), json!({"s1/alarm.late@1#0": 50}));
+    let result = run_plan(&pinned, &RunOptions::default()).expect("the harness runs");
+    let fired = first(&result, Stream::Platform, "alarm.fired").expect("the alarm fires");
+    assert_eq!(fired.number("late_ms"), Some(50));
+}
+
+#[test]
+fn a_pin_that_no_decision_asks_for_is_a_harness_error_that_names_it() {
+    let pinned = plan(json!([]), json!({"s1/never.asked@0#0": 1}));
+    let result = run_plan(&pinned, &RunOptions::default()).expect("the harness runs");
+    assert_eq!(result.outcome(), ExitCode::Harness);
+    assert!(format!("{:?}", result.findings).contains("s1/never.asked@0#0"));
+}
