@@ -45,10 +45,12 @@ struct Shared {
     done: UnboundedSender<()>,
 }
 
+/// What a client takes over when its machine starts it.
+type Handover = (Rc<Shared>, Rc<Cell<bool>>, UnboundedReceiver<Order>);
+
 thread_local! {
     /// Crosses to the clients' machines, whose tasks may capture only `Send` data.
-    static STARTING: RefCell<Option<(Rc<Shared>, Rc<Cell<bool>>, UnboundedReceiver<Order>)>> =
-        const { RefCell::new(None) };
+    static STARTING: RefCell<Option<Handover>> = const { RefCell::new(None) };
 }
 
 /// Runs the plan from its first step to its last quiet.

@@ -105,10 +105,10 @@ impl FaultKernel {
     pub fn at_operation(&self, point: &OperationPoint<'_>, who: &str) -> Intervention {
         let mut intervention = Intervention::NONE;
         for (index, fault) in self.faults.iter().enumerate() {
-            if let Effect::Hold { release: Some(release), .. } = &fault.plan.effect {
-                if counts(release, &fault.release_matches, point, who) == Some(true) {
-                    self.release(index);
-                }
+            if let Effect::Hold { release: Some(release), .. } = &fault.plan.effect
+                && counts(release, &fault.release_matches, point, who) == Some(true)
+            {
+                self.release(index);
             }
             let lasting = matches!(fault.plan.effect, Effect::Fail { lasting: true, .. });
             match counts(&fault.plan.when, &fault.matches, point, who) {

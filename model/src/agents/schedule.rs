@@ -83,3 +83,6 @@ impl<H: AgentHost> KeepAlive<H> {
         agent.ctx.wait_until(tail);
     }
 }
+
+#[cfg(test)]
+mod tests;

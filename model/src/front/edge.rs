@@ -70,10 +70,10 @@ async fn route(exchange: &Rc<Exchange>) -> Result<(), JsError> {
         exchange.answer(200, Vec::new(), String::new());
         return Ok(());
     }
-    if let Some(session_id) = &session_id {
-        if !owner_may_pass(exchange, session_id, &bearer).await? {
-            return Ok(());
-        }
+    if let Some(session_id) = &session_id
+        && !owner_may_pass(exchange, session_id, &bearer).await?
+    {
+        return Ok(());
     }
     micro(&PROPS).await?;
     let props = build_props(exchange, &bearer);

@@ -44,8 +44,13 @@ impl SseWriter {
             ending: Cell::new(false),
             over: Cell::new(false),
         });
-        let leaving = Rc::clone(&writer);
-        writer.exchange.on_gone(move || leaving.give_up());
+        // Weak: the exchange keeps this listener, and the writer keeps the exchange.
+        let leaving = Rc::downgrade(&writer);
+        writer.exchange.on_gone(move || {
+            if let Some(writer) = leaving.upgrade() {
+                writer.give_up();
+            }
+        });
         writer
     }
 

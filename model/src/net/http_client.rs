@@ -78,6 +78,7 @@ impl HttpConnection {
     ///
     /// Takes three milliseconds on the simulated network. Errors are those of the socket.
     pub async fn connect(label: &Arc<str>, lane: &str, addr: SocketAddr) -> io::Result<HttpConnection> {
+        #[expect(clippy::disallowed_methods, reason = "this is the one place that connects")]
         let socket = TcpStream::connect(addr).await?;
         labels::register(socket.local_addr()?, label, lane);
         let (io, pump, closer) = adapt(socket, Some(Lane::new(label, lane)));

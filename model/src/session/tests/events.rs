@@ -33,7 +33,7 @@ impl Recording {
 }
 
 /// Everything recorded, in order.
-pub(crate) struct Recorded(Vec<Line>);
+pub(crate) struct Recorded(pub Vec<Line>);
 
 impl Recorded {
     /// The events of a name.

@@ -11,7 +11,8 @@ use crate::agents::schedule::keep_alive;
 use crate::agents::transport::testing::counted;
 use crate::js::{call, hops, js};
 use crate::platform::RuntimeBuild;
-use crate::session::{SessionObject, clock, start, teardown};
+use crate::session::teardown::{Disposal, close_runtime, dispose_idle_runtime};
+use crate::session::{SessionObject, clock, start};
 
 const BUILDS: [RuntimeBuild; 2] = [RuntimeBuild::May2026, RuntimeBuild::November2026];
 
@@ -22,6 +23,17 @@ where
 {
     play(setup, |world| async move {
         world.open(50).await;
+        world.inside("work", 50, work).await;
+    })
+}
+
+/// The same a while after: the database handle has no connection left, and its end takes 13 trips.
+fn in_idle_session<Fut>(work: impl Fn(Rc<SessionObject>) -> Fut + Send + 'static) -> Played
+where
+    Fut: Future<Output = ()> + 'static,
+{
+    play(Setup::default(), |world| async move {
+        world.open(6_000).await;
         world.inside("work", 50, work).await;
     })
 }
@@ -108,7 +120,7 @@ async fn three_callers(world: Rc<World>) {
                 }));
             }
             let starting = session.on_start_promise.borrow().clone().expect("in flight");
-            starting.wait_hops(0).await;
+            drop(starting.wait_hops(0).await);
             log(format_args!("outcome {}", ticks() - BODY_ENDS));
             while session.on_start_promise.borrow().is_some() {
                 hops(1).await;
@@ -142,23 +154,23 @@ fn marking_activity_takes_5_trips_with_the_put_first() {
 
 #[test]
 fn a_disposal_goes_on_6_trips_after_its_effect_and_lets_go_of_its_handle_at_2() {
-    let played = in_open_session(Setup::default(), |session| async move {
+    let played = in_idle_session(|session| async move {
         start_ticking_at("dispose · flush");
         let disposing = Rc::clone(&session);
-        let disposal =
-            teardown::Disposal { reason: "idle", idle_ms: 0, paused_execution_count: 0, active_stream_count: 0 };
+        let disposal = Disposal { reason: "idle", idle_ms: 0, paused_execution_count: 0, active_stream_count: 0 };
         let done = call(async move {
-            teardown::dispose_idle_runtime(disposing, disposal).await.expect("disposed");
+            dispose_idle_runtime(disposing, disposal).await.expect("disposed");
             // The flush takes one trip, then the effect ends.
             log(format_args!("caller {}", ticks() - 1));
         });
-        while session.db.borrow().is_some() || session.disposing_runtime.borrow().is_some() {
-            crate::js::timer(0).wait().await;
+        while session.dispose_abort.borrow().is_some() {
+            hops(1).await;
         }
+        log(format_args!("handle empty {}", ticks() - 1));
         done.wait().await;
         stop_ticking();
     });
-    assert_eq!(played.log[1..], ["caller 6"]);
+    assert_eq!(played.log[1..], ["handle empty 2", "caller 6"]);
 }
 
 #[test]
@@ -200,12 +212,12 @@ fn an_owner_check_answers_3_trips_after_its_effect() {
 
 #[test]
 fn whoever_owns_a_teardown_goes_on_at_once_and_who_joined_it_one_trip_later() {
-    let played = in_open_session(Setup::default(), |session| async move {
+    let played = in_idle_session(|session| async move {
         start_ticking_at("teardown · db.end");
         let done: Vec<_> = ["owner", "first joiner", "second joiner"]
             .into_iter()
             .map(|name| {
-                let teardown = teardown::close_runtime(&session, true);
+                let teardown = close_runtime(&session, true);
                 call(async move {
                     teardown.run().await;
                     log(format_args!("{name} {}", ticks()));
@@ -215,22 +227,16 @@ fn whoever_owns_a_teardown_goes_on_at_once_and_who_joined_it_one_trip_later() {
         done[2].wait().await;
         stop_ticking();
     });
-    // The handle was never dialled for more than 5 s or is idle: its end takes 13 trips.
     assert_eq!(played.log[1..], ["owner 13", "first joiner 14", "second joiner 14"]);
 }
 
 #[test]
 fn a_start_that_replaces_a_runtime_goes_on_at_the_very_end_of_the_teardown() {
-    let played = play(Setup::default(), |world| async move {
-        world.open(6_000).await;
+    let played = in_idle_session(|session| async move {
         start_ticking_at("teardown · db.end");
-        world
-            .inside("restart", 50, |session| async move {
-                drop(call(start::on_start(session, None)));
-                hops(20).await;
-                log(format_args!("{:?}", stop_ticking()));
-            })
-            .await;
+        drop(call(start::on_start(session, None)));
+        hops(18).await;
+        log(format_args!("{:?}", stop_ticking()));
     });
     let expected = [("teardown · db.end", 0), ("body · storage.get props", 13)];
     assert_eq!(played.log[1..], [format!("{expected:?}")]);

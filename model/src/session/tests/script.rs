@@ -47,6 +47,9 @@ impl Rule {
     }
 }
 
+/// More trips than any turn here has.
+const TICKS_MAX: u64 = 1_000;
+
 thread_local! {
     /// Trips counted since the ticker started; none while it does not run.
     static TICKS: Cell<Option<u64>> = const { Cell::new(None) };
@@ -64,6 +67,7 @@ pub(crate) fn start_ticking() {
         loop {
             hops(1).await;
             let Some(ticks) = TICKS.get() else { return };
+            assert!(ticks < TICKS_MAX, "something was waited for that needs the turn to end");
             TICKS.set(Some(ticks + 1));
         }
     }));
