@@ -113,6 +113,9 @@ impl Drop for Running {
     }
 }
 
+/// More trips through the queue than any turn makes that ends: a livelock must not hang the harness.
+const TRIPS_A_TURN_MAX: u32 = 1_000_000;
+
 /// A timer that can be cleared.
 #[derive(Clone)]
 pub struct TimerHandle(Rc<Cell<bool>>);
@@ -496,8 +499,11 @@ impl EventLoop {
     }
 
     fn drain_micro(&self) {
+        let mut trips = 0;
         loop {
             let Some(next) = self.micro.borrow_mut().pop_front() else { return };
+            trips += 1;
+            assert!(trips <= TRIPS_A_TURN_MAX, "a turn of {} does not end", self.name);
             match next {
                 Micro::Poll { task, ticket, left: 0 } => self.poll_task(task, ticket),
                 Micro::Poll { task, ticket, left } => self.queue_poll(task, ticket, left - 1),

@@ -39,7 +39,9 @@ pub struct SessionMeta {
 impl SessionMeta {
     fn from_record(value: &Value) -> Option<SessionMeta> {
         let mut record = value.as_object()?.clone();
-        record.entry("resource").or_insert_with(|| json!({"kind": "default"}));
+        if record.get("resource").is_none_or(Value::is_null) {
+            record.insert("resource".to_owned(), json!({"kind": "default"}));
+        }
         let text = |key: &str| record.get(key).and_then(Value::as_str).map(Arc::<str>::from);
         let (organization_id, user_id) = (text("organizationId")?, text("userId")?);
         Some(SessionMeta { organization_id, user_id, record })

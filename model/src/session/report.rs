@@ -24,13 +24,15 @@ pub(super) fn claim(session: &SessionObject, error: &JsError) {
 }
 
 /// What the host's error reporter around an entry point does with the outcome: a failure that nobody has claimed and
-/// that is no recognised reset is captured as it escapes. The outcome itself is not changed.
+/// that is no recognised reset is captured as it escapes, once however many entry points it escapes from. The outcome
+/// itself is not changed.
 pub(super) fn escaping<T>(session: &SessionObject, outcome: Result<T, JsError>) -> Result<T, JsError> {
     if let Err(error) = &outcome
         && !session.claimed.holds(error)
         && classify(error).is_none()
     {
         telemetry::capture(session.label(), error);
+        claim(session, error);
     }
     outcome
 }

@@ -9,9 +9,11 @@ use crate::operation::{Kind, Operation};
 use crate::session::SessionObject;
 use crate::session::tests::world::{Setup, log, play};
 
-static OWN: Operation = Operation { name: "own · setAlarm", kind: Kind::Storage, hops: 3, assumed: false, waits_on: "" };
+static OWN: Operation =
+    Operation { name: "own · setAlarm", kind: Kind::Storage, hops: 3, assumed: false, waits_on: "" };
 static SOME: Operation = Operation { name: "own · get", kind: Kind::Storage, hops: 3, assumed: false, waits_on: "" };
-static LOOK: Operation = Operation { name: "own · getAlarm", kind: Kind::Storage, hops: 3, assumed: false, waits_on: "" };
+static LOOK: Operation =
+    Operation { name: "own · getAlarm", kind: Kind::Storage, hops: 3, assumed: false, waits_on: "" };
 
 /// When the object sets an alarm of its own, 300 s ahead.
 #[derive(Clone, Copy)]

@@ -178,3 +178,18 @@ fn fact_32_the_caller_of_a_section_goes_on_before_the_waiting_events() {
         },
     );
 }
+
+#[test]
+#[should_panic]
+fn a_turn_that_never_ends_panics_instead_of_hanging() {
+    play(
+        |_, _, _| async move {
+            loop {
+                crate::js::hops(1).await;
+            }
+        },
+        |world| async move {
+            drop(ask(&world, "p", "go").await);
+        },
+    );
+}

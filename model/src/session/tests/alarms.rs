@@ -5,14 +5,17 @@ use serde_json::Value;
 use super::script::Rule;
 use super::world::{Setup, log, name, play, props};
 use crate::agents::NAME_KEY;
+use crate::defect::Defect;
 use crate::operation::{Kind, Operation};
 use crate::platform::{IsolateId, JsError, RuntimeBuild};
 use crate::rt;
 use crate::session::init::init;
 
 static PUT: Operation = Operation { name: "test · put", kind: Kind::Storage, hops: 3, assumed: false, waits_on: "" };
-static SET: Operation = Operation { name: "test · setAlarm", kind: Kind::Storage, hops: 3, assumed: false, waits_on: "" };
-static LOOK: Operation = Operation { name: "test · getAlarm", kind: Kind::Storage, hops: 3, assumed: false, waits_on: "" };
+static SET: Operation =
+    Operation { name: "test · setAlarm", kind: Kind::Storage, hops: 3, assumed: false, waits_on: "" };
+static LOOK: Operation =
+    Operation { name: "test · getAlarm", kind: Kind::Storage, hops: 3, assumed: false, waits_on: "" };
 
 /// A resident object without any name, with an alarm that is due; with the durable record of a name if asked for.
 fn nameless(with_record: bool) -> super::world::Played {
@@ -32,7 +35,11 @@ fn nameless(with_record: bool) -> super::world::Played {
             .inside("look", 50, |session| async move {
                 let alarm = session.ctx().storage().get_alarm(&LOOK).await.expect("read");
                 log(format_args!("alarm {} initialized {}", alarm.is_some(), session.initialized.get()));
-                log(format_args!("engine {} id {}", session.engine.borrow().is_some(), session.session_id_for_telemetry()));
+                log(format_args!(
+                    "engine {} id {}",
+                    session.engine.borrow().is_some(),
+                    session.session_id_for_telemetry()
+                ));
             })
             .await;
     })
@@ -74,8 +81,8 @@ fn the_clean_up_of_a_nameless_alarm_ignores_failing_deletes() {
 }
 
 /// An idle alarm of an object whose isolate ended: its incarnation is made by the alarm. Then its owner comes back.
-fn after_a_cold_alarm(build: RuntimeBuild) -> Vec<String> {
-    let setup = Setup { build, timeout_ms: 1_000, ..Setup::default() };
+fn after_a_cold_alarm(build: RuntimeBuild, defects: Vec<Defect>) -> Vec<String> {
+    let setup = Setup { build, timeout_ms: 1_000, defects, ..Setup::default() };
     let played = play(setup, |world| async move {
         world.open(50).await;
         world.handle().end_isolate(IsolateId(1));
@@ -84,21 +91,22 @@ fn after_a_cold_alarm(build: RuntimeBuild) -> Vec<String> {
         world.open(50).await;
         world.validate("again", 50).await;
     });
-    for l in &played.recorded.0 { if l.get("event").is_some_and(|e| e.starts_with("object")||e.starts_with("alarm")||e.starts_with("isolate")) { eprintln!("{l:?}"); } }
     played.log
 }
 
 #[test]
 fn an_incarnation_made_by_a_nameless_alarm_fails_every_restore_until_a_start_in_a_section_reads_the_name() {
     // As described: the framework's start takes the name from its own field, which an owner check does not fill.
-    let log = after_a_cold_alarm(RuntimeBuild::May2026);
+    let log = after_a_cold_alarm(RuntimeBuild::May2026, vec![Defect::NamelessRestoreFails]);
     assert!(log[1].starts_with("check Error: Attempting to read .name on McpSessionDO"), "{log:?}");
     assert_eq!(log[2..], ["open null", "again ok"]);
 }
 
 #[test]
-fn an_alarm_that_knows_the_name_leaves_nothing_behind() {
-    assert_eq!(after_a_cold_alarm(RuntimeBuild::November2026), ["open null", "check ok", "open null", "again ok"]);
+fn with_its_name_known_or_read_such_an_incarnation_serves_its_owner() {
+    let served = ["open null", "check ok", "open null", "again ok"];
+    assert_eq!(after_a_cold_alarm(RuntimeBuild::May2026, Vec::new()), served);
+    assert_eq!(after_a_cold_alarm(RuntimeBuild::November2026, vec![Defect::NamelessRestoreFails]), served);
 }
 
 #[test]

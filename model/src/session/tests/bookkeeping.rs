@@ -88,7 +88,8 @@ fn a_reset_of_the_meta_write_fails_init_without_a_capture() {
 
 #[test]
 fn an_owner_check_absorbs_a_reset_and_fails_on_anything_else() {
-    let rules = || vec![Rule::fail(PUT, JsError::storage_timeout()).nth(2), Rule::fail(PUT, JsError::new("quota")).nth(3)];
+    let rules =
+        || vec![Rule::fail(PUT, JsError::storage_timeout()).nth(2), Rule::fail(PUT, JsError::new("quota")).nth(3)];
     let played = play(Setup { rules: rules(), ..Setup::default() }, |world| async move {
         world.open(50).await;
         world.validate("reset", 50).await;

@@ -17,23 +17,23 @@ thread_local! {
 pub(crate) type Line = BTreeMap<&'static str, String>;
 
 /// A recording in progress.
-pub(super) struct Recording(DefaultGuard);
+pub(crate) struct Recording(DefaultGuard);
 
 /// Records on this thread from now on.
-pub(super) fn record() -> Recording {
+pub(crate) fn record() -> Recording {
     EVENTS.take();
     Recording(tracing::subscriber::set_default(Collector))
 }
 
 impl Recording {
-    pub(super) fn take(self) -> Recorded {
+    pub(crate) fn take(self) -> Recorded {
         drop(self.0);
         Recorded(EVENTS.take())
     }
 }
 
 /// Everything recorded, in order.
-pub(crate) struct Recorded(pub Vec<Line>);
+pub(crate) struct Recorded(Vec<Line>);
 
 impl Recorded {
     /// The events of a name.

@@ -4,13 +4,15 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 
-use super::script::{shared, start_ticking, start_ticking_at, stop_ticking, ticks};
-use super::world::{Played, Setup, World, log, play};
+use super::script::{Rule, shared, start_ticking, start_ticking_at, stop_ticking, ticks};
+use super::world::{Played, Setup, World, log, play, props};
 use crate::agents::party_server;
 use crate::agents::schedule::keep_alive;
 use crate::agents::transport::testing::counted;
 use crate::js::{call, hops, js};
-use crate::platform::RuntimeBuild;
+use crate::platform::{JsError, RuntimeBuild};
+use crate::session::alarm::alarm;
+use crate::session::init::init;
 use crate::session::teardown::{Disposal, close_runtime, dispose_idle_runtime};
 use crate::session::{SessionObject, clock, start};
 
@@ -240,4 +242,58 @@ fn a_start_that_replaces_a_runtime_goes_on_at_the_very_end_of_the_teardown() {
     });
     let expected = [("teardown · db.end", 0), ("body · storage.get props", 13)];
     assert_eq!(played.log[1..], [format!("{expected:?}")]);
+}
+
+#[test]
+fn a_first_start_persists_its_name_and_enters_its_section_after_7_trips() {
+    let played = play(Setup::default(), |world| async move {
+        world
+            .inside("start", 50, |session| async move {
+                start_ticking();
+                drop(call(party_server::ensure_initialized(session)));
+                hops(8).await;
+                log(format_args!("{:?}", stop_ticking()));
+            })
+            .await;
+    });
+    let expected = [("name · storage.get __ps_name", 0), ("name · storage.put __ps_name", 3), ("name · section", 7)];
+    assert_eq!(played.log, [format!("{expected:?}")]);
+}
+
+#[test]
+fn a_failed_init_flushes_3_trips_after_its_clean_up() {
+    let rules = vec![Rule::fail("init · db.open", JsError::new("no handle"))];
+    let played = play(Setup { rules, ..Setup::default() }, |world| async move {
+        start_ticking_at("init · teardown failed");
+        world
+            .inside("init", 50, |session| async move {
+                *session.agent.props.borrow_mut() = Some(props("org-1"));
+                init(session).await.expect_err("it has no handle");
+                log(format_args!("{:?}", stop_ticking()));
+            })
+            .await;
+    });
+    let expected = [("init · teardown failed", 0), ("telemetry · export", 3), ("init · flush", 3)];
+    assert_eq!(played.log, [format!("{expected:?}")]);
+}
+
+#[test]
+fn a_nameless_alarm_waits_2_trips_after_each_of_its_effects() {
+    let played = play(Setup { named: false, ..Setup::default() }, |world| async move {
+        start_ticking_at("alarm.nameless · teardown");
+        world
+            .inside("alarm", 50, |session| async move {
+                alarm(session).await.expect("it ends normally");
+                // Behind the second delete: three trips of its own, two of its effect, one of the function around it.
+                log(ticks());
+                log(format_args!("{:?}", stop_ticking()));
+            })
+            .await;
+    });
+    let expected = [
+        ("alarm.nameless · teardown", 0),
+        ("alarm.nameless · storage.deleteAlarm", 2),
+        ("alarm.nameless · storage.delete last-activity-ms", 5),
+    ];
+    assert_eq!(played.log, ["11".to_owned(), format!("{expected:?}")]);
 }

@@ -90,12 +90,12 @@ pub(crate) fn stop_ticking() -> Vec<(&'static str, u64)> {
 }
 
 /// The director of a test's world.
-pub(super) struct Script {
+pub(crate) struct Script {
     rules: RefCell<Vec<(Rule, u32)>>,
 }
 
 impl Script {
-    pub(super) fn new(rules: Vec<Rule>) -> Self {
+    pub(crate) fn new(rules: Vec<Rule>) -> Self {
         TICKS.set(None);
         START_AT.set(None);
         BEGUN.take();

@@ -16,8 +16,7 @@ fn held_close() -> Setup {
 async fn dispose(world: &World, label: &'static str) {
     world
         .inside(label, 10, move |session| async move {
-            let disposal =
-                Disposal { reason: "idle", idle_ms: 1, paused_execution_count: 0, active_stream_count: 0 };
+            let disposal = Disposal { reason: "idle", idle_ms: 1, paused_execution_count: 0, active_stream_count: 0 };
             let ended = dispose_idle_runtime(session, disposal).await;
             log(format_args!("{label} {}", ended.map_or_else(|error| error.to_string(), |()| "ok".to_owned())));
         })
@@ -114,7 +113,8 @@ fn two_disposals_at_once_close_once_and_release_once() {
 #[test]
 fn a_failed_init_that_is_interrupted_during_its_clean_up_rejects_at_once_and_the_teardown_runs_on() {
     let quota = crate::platform::JsError::new("quota exceeded for namespace");
-    let rules = vec![Rule::fail("clock · storage.put last-activity-ms", quota), Rule::hold("teardown · server.close", HELD)];
+    let rules =
+        vec![Rule::fail("clock · storage.put last-activity-ms", quota), Rule::hold("teardown · server.close", HELD)];
     let played = play(Setup { rules, ..Setup::default() }, |world| async move {
         world
             .inside("init", 50, |session| async move {
