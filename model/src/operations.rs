@@ -50,6 +50,11 @@ pub fn names() -> Vec<&'static str> {
     table().iter().flat_map(|group| group.operations.iter().map(|operation| operation.name)).collect()
 }
 
+/// True for an operation of the edge worker, where no object waits.
+pub fn is_of_edge(name: &str) -> bool {
+    front::operations().iter().any(|operation| operation.name == name)
+}
+
 /// The table as Markdown, as it stands in `model/OPERATIONS.md`.
 pub fn markdown() -> String {
     let mut text = String::from(

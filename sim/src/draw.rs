@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::text::{did_you_mean, nearest, printable, shortened};
 use model::defect::DEFECTS;
 use scenarios::catalog::{self, Scenario};
-use scenarios::plan::{Core, Effect, HostConfig, Plan, When};
+use scenarios::plan::{Core, Effect, FaultPlan, HostConfig, Plan, When};
 use scenarios::seed::Seed;
 use serde_json::{Map, Value as Json};
 use std::path::Path;
@@ -132,6 +132,19 @@ fn check_defect(name: &str) -> Result<(), Error> {
     Err(Error::usage(format!("no defect is called `{}`: {hint}", shortened(name, 60))))
 }
 
+/// A reset happens to an object; the edge worker's requests are none.
+fn check_reset(fault: &FaultPlan) -> Result<(), Error> {
+    let (When::Operation { operation, .. }, Effect::Reset { .. }) = (&fault.when, &fault.effect) else {
+        return Ok(());
+    };
+    if !model::operations::is_of_edge(operation) {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "`{operation}` is an operation of the edge worker, which is no object to reset: name one of the session's, or give `at_ms` and `session`"
+    )))
+}
+
 /// Checks the names in a plan from a file that only this build can know.
 ///
 /// # Errors
@@ -144,6 +157,7 @@ pub fn check_names(plan: &Plan, file: &Path) -> Result<(), Error> {
     for (at, fault) in plan.faults.iter().enumerate() {
         let place = format!("faults[{at}]");
         check_operation(&fault.when, &operations).map_err(|error| in_field(file, &format!("{place}.when"), &error))?;
+        check_reset(fault).map_err(|error| in_field(file, &format!("{place}.when"), &error))?;
         if let Effect::Hold { release: Some(release), .. } = &fault.effect {
             let place = format!("{place}.effect.release");
             check_operation(release, &operations).map_err(|error| in_field(file, &place, &error))?;

@@ -15,7 +15,7 @@ pub const FAULT_COUNT_MAX: usize = 1_000;
 /// The longest code of a call, in bytes.
 pub const CODE_BYTES_MAX: usize = 100_000;
 /// The most isolates a world may have.
-const ISOLATE_COUNT_MAX: u32 = 10_000;
+const ISOLATE_COUNT_MAX: u32 = 200;
 /// The largest soft cap that can be configured.
 const SOFT_CAP_MAX: u32 = 1_000_000;
 /// The longest scenario id, account, organisation, operation name or error text, in bytes.
@@ -236,6 +236,9 @@ fn text(place: &str, value: &str) -> Result<(), PlanError> {
             format!("{} bytes of text, expected 1 to {TEXT_BYTES_MAX}", value.len()),
             "write a short text",
         ));
+    }
+    if value.chars().any(char::is_control) {
+        return Err(BadInput::new(place, "control characters in the text", "write it without them"));
     }
     Ok(())
 }

@@ -56,6 +56,10 @@ pub fn check_trace(reporting: &Reporting) -> Result<(), Error> {
         Some(path) if path.is_dir() => {
             Err(Error::usage(format!("--trace {}: is a directory: name a file in it", files::shown(path))))
         }
+        // The file is written beside and renamed over the name, which would replace a device, a pipe or a link.
+        Some(path) if path.symlink_metadata().is_ok_and(|found| !found.is_file()) => {
+            Err(Error::usage(format!("--trace {}: is no ordinary file: name a new file", files::shown(path))))
+        }
         _ => Ok(()),
     }
 }
