@@ -190,6 +190,13 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_that_a_reset_took_back_condemns_nobody() {
+        let condemned = story().without_between(1_500, 95_000).state(2_000, "s1", "condemned", &[]);
+        let reset = condemned.platform(2_000, "s1", "object.gone", &[("reason", "reset".into())]);
+        assert_eq!(judged(INVARIANT, reset), Verdict::Held);
+    }
+
+    #[test]
     fn a_condemned_session_keeps_an_alarm_until_it_is_wiped() {
         let condemned = story().without_between(1_500, 95_000).state(2_000, "s1", "condemned", &[]);
         let found = violation(INVARIANT, condemned.clone());

@@ -41,6 +41,8 @@ pub struct Session {
     pub live_ended_at_ms: Option<u64>,
     /// Since when it is condemned: marked for destruction.
     pub condemned_at_ms: Option<u64>,
+    /// Whether the mark is durable; what was not goes with a reset.
+    pub is_marked: bool,
     /// Whether its client has ended it.
     pub is_closed_by_client: bool,
     /// Whether `destroy` runs.
@@ -197,7 +199,13 @@ fn apply_platform(session: &mut Session, event: &Event) {
             session.isolate = event.text("isolate").map(Into::into);
             session.incarnation += 1;
         }
-        "object.gone" => session.lose_memory(),
+        "object.gone" => {
+            session.lose_memory();
+            if !session.is_marked {
+                session.condemned_at_ms = None;
+            }
+        }
+        "storage.put" if event.text("key") == Some("cf_agents_destroy_pending") => session.is_marked = true,
         "object.reset" => session.lose_everything_live(at_ms),
         "alarm.set" => {
             session.alarm = Alarm::Armed {
