@@ -7,6 +7,8 @@ mod edge;
 mod exchange;
 mod pump;
 mod sse_writer;
+#[cfg(all(test, madsim))]
+mod tests;
 
 use std::sync::Arc;
 

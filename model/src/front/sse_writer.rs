@@ -106,24 +106,29 @@ impl SseWriter {
         !self.ending.replace(true) && !self.over.get()
     }
 
-    /// Stops the keepalive, waits for the chain, closes the stream: true when the client was attached to the end.
+    /// Stops the keepalive, waits for the chain, closes the stream: true when the client was attached to the end. What
+    /// fails on the way breaks the stream off.
     pub async fn finish(self: &Rc<Self>) -> bool {
         self.begin_ending();
         let chain = self.chain.borrow().clone();
-        let drained = crate::platform::join(&DRAIN, &chain).await;
+        if crate::platform::join(&DRAIN, &chain).await.is_err() {
+            self.give_up();
+        }
         if self.over.get() {
             return false;
         }
-        let was_closed = Cell::new(false);
         let closed = io(&CLOSE, || {
-            if !self.over.replace(true) {
+            let is_first = !self.over.replace(true);
+            if is_first {
                 self.exchange.close();
-                was_closed.set(true);
             }
-            Promise::settled(Ok(()))
+            Promise::settled(Ok(is_first))
         });
-        let is_settled = closed.await.is_ok() && drained.is_ok();
-        is_settled && was_closed.get() && !self.exchange.is_gone()
+        let closed = closed.await;
+        if closed.is_err() && !self.over.replace(true) {
+            self.exchange.cut();
+        }
+        closed == Ok(true) && !self.exchange.is_gone()
     }
 
     /// The session's object closed the socket: the client sees its stream end, possibly without an answer.
