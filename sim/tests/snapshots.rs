@@ -17,11 +17,7 @@ fn plan_of(seed: u64) -> Plan {
 /// Telemetry of a run of one client of that seed's plan: time, whose, what.
 fn telemetry(plan: &Plan) -> String {
     let result = run_plan(plan, &RunOptions::default()).expect("the harness runs");
-    let lines = result.trace.of(Stream::Telemetry).map(|event| {
-        let who = event.who().unwrap_or("-");
-        format!("{:>9} ms  {who:<4} {}\n", event.at_ms, event_text(event))
-    });
-    lines.collect()
+    result.trace.of(Stream::Telemetry).map(|event| event_text(event) + "\n").collect()
 }
 
 /// The plan of a seed, cut down to its first client so that a person can read the snapshot.
