@@ -62,7 +62,26 @@ pub fn is_response(message: &Value) -> bool {
 
 /// The answer with a result.
 pub fn result_response(id: &Value, result: Value) -> Value {
-    json!({"jsonrpc": "2.0", "id": id, "result": result})
+    // Not `json!`, which copies what it is given.
+    let members = [("jsonrpc", Value::from("2.0")), ("id", id.clone()), ("result", result)];
+    Value::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+/// Bytes of a value as compact JSON text.
+pub fn text_length(value: &Value) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    serde_json::to_writer(&mut count, value).expect("JSON values are plain data");
+    count.0
 }
 
 /// The answer with an error.

@@ -82,16 +82,23 @@ pub fn now_ms() -> u64 {
 }
 
 /// A future that ends when the clock reads `at_ms` (epoch milliseconds), at once if it does already.
-#[expect(clippy::disallowed_methods, reason = "this is the door")]
 pub fn sleep_until_ms(at_ms: u64) -> impl Future<Output = ()> + 'static {
-    let deadline = origin() + Duration::from_millis(at_ms.saturating_sub(EPOCH_MS));
-    async move {
-        let mut sleep = std::pin::pin!(tokio::time::sleep_until(deadline));
-        // The simulator stretches a sleep to a millisecond when it is made, but not when it is set again; without
-        // this, chains of short sleeps drift away from whole milliseconds.
-        sleep.as_mut().reset(deadline);
-        sleep.await;
-    }
+    sleep_until(origin() + Duration::from_millis(at_ms.saturating_sub(EPOCH_MS)))
+}
+
+/// A future that ends half a millisecond past the clock's reading, at once if it is later than that: whatever happens
+/// on the grid of whole milliseconds has happened by then, in whichever order its tasks ran.
+pub fn sleep_until_half_past_ms() -> impl Future<Output = ()> + 'static {
+    sleep_until(origin() + Duration::from_micros(run_ms() * 1000 + 500))
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+async fn sleep_until(deadline: Instant) {
+    let mut sleep = std::pin::pin!(tokio::time::sleep_until(deadline));
+    // The simulator stretches a sleep to a millisecond when it is made, but not when it is set again; without
+    // this, chains of short sleeps drift away from whole milliseconds.
+    sleep.as_mut().reset(deadline);
+    sleep.await;
 }
 
 /// A future that ends `ms` milliseconds from now; the simulated clock needs at least one.

@@ -153,7 +153,7 @@ pub fn flush() {
 }
 
 fn deliver(span: &Data) {
-    let attributes = Value::Object(span.attributes.borrow().clone()).to_string();
+    let attributes = serde_json::to_string(&*span.attributes.borrow()).expect("JSON values are plain data");
     tracing::info!(
         target: "telemetry",
         event = span.name,

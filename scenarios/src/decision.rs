@@ -90,15 +90,17 @@ struct Pin {
     is_used: bool,
 }
 
-#[derive(Default)]
 struct Actor {
+    who: Arc<str>,
     step: u32,
     streams: BTreeMap<Arc<str>, DecisionStream>,
 }
 
 struct DecisionStream {
+    what: Arc<str>,
     step: u32,
     drawn: u32,
+    /// Made for the first draw of the step: a question that a calm world answers by itself never needs it.
     rng: Option<Rng>,
 }
 
@@ -134,8 +136,8 @@ impl DecisionSource {
         match self.actors.get_mut(who) {
             Some(actor) => actor.step = step,
             None => {
-                let actor = Actor { step, ..Actor::default() };
-                self.actors.insert(who.into(), actor);
+                let who: Arc<str> = who.into();
+                self.actors.insert(Arc::clone(&who), Actor::new(who, step));
             }
         }
     }
@@ -149,7 +151,7 @@ impl DecisionSource {
     /// If `below` is 0: a question without an answer is a bug of the asker.
     pub fn decide(&mut self, who: &str, what: &str, below: u64) -> Result<u64, PinOutOfRange> {
         assert!(below > 0, "decision {who}/{what} has no possible value");
-        self.take(who, what, below, |rng| rng.below(below))
+        self.take(who, what, below, |stream| stream.make().below(below))
     }
 
     /// Decides on a delay in ms on top of the base latency; its range follows from severity and question, calm is 0.
@@ -161,7 +163,10 @@ impl DecisionSource {
     pub fn decide_delay(&mut self, who: &str, what: &str) -> Result<u64, PinOutOfRange> {
         let severity = self.severity;
         let below = delay::most_ms(what) + 1;
-        self.take(who, what, below, |rng| delay::draw_ms(severity, what, rng))
+        self.take(who, what, below, |stream| match severity {
+            Severity::Calm => 0,
+            _ => delay::draw_ms(severity, what, stream.make()),
+        })
     }
 
     /// The grid, in ms, that due times are rounded up to so that events meet: 1, or 2 to 10 in a hostile world.
@@ -200,7 +205,7 @@ impl DecisionSource {
         who: &str,
         what: &str,
         below: u64,
-        draw: impl FnOnce(&mut Rng) -> u64,
+        draw: impl FnOnce(&mut Stream<'_>) -> u64,
     ) -> Result<u64, PinOutOfRange> {
         let (name, drawn) = self.next_draw(who, what, draw);
         let mut value = drawn;
@@ -217,38 +222,45 @@ impl DecisionSource {
 
     /// The next decision of the stream. It is drawn even where a pin overrules it, so that the ones after it in the
     /// same stream stay what they were.
-    fn next_draw(&mut self, who: &str, what: &str, draw: impl FnOnce(&mut Rng) -> u64) -> (DecisionName, u64) {
+    fn next_draw(&mut self, who: &str, what: &str, draw: impl FnOnce(&mut Stream<'_>) -> u64) -> (DecisionName, u64) {
         if !self.actors.contains_key(who) {
-            self.actors.insert(who.into(), Actor::default());
+            let who: Arc<str> = who.into();
+            self.actors.insert(Arc::clone(&who), Actor::new(who, 0));
         }
-        let (who, actor) = entry(&mut self.actors, who);
-        let step = actor.step;
+        let actor = self.actors.get_mut(who).expect("inserted just before if it was not there");
         if !actor.streams.contains_key(what) {
-            let fresh = DecisionStream::new(self.entropy.as_ref(), &who, what, step);
-            actor.streams.insert(what.into(), fresh);
+            let what: Arc<str> = what.into();
+            actor.streams.insert(Arc::clone(&what), DecisionStream { what, step: actor.step, drawn: 0, rng: None });
         }
-        let (what, stream) = entry(&mut actor.streams, what);
-        if stream.step != step {
-            *stream = DecisionStream::new(self.entropy.as_ref(), &who, &what, step);
+        let stream = actor.streams.get_mut(what).expect("inserted just before if it was not there");
+        if stream.step != actor.step {
+            (stream.step, stream.drawn, stream.rng) = (actor.step, 0, None);
         }
-        let occurrence = stream.drawn;
+        let (who, what, step) = (Arc::clone(&actor.who), Arc::clone(&stream.what), actor.step);
+        let name = DecisionName { who, what, step, occurrence: stream.drawn };
         stream.drawn += 1;
-        let value = stream.rng.as_mut().map_or(0, draw);
-        let name = DecisionName { who, what, step, occurrence };
+        let value =
+            self.entropy.as_ref().map_or(0, |entropy| draw(&mut Stream { entropy, name: &name, rng: &mut stream.rng }));
         (name, value)
     }
 }
 
-impl DecisionStream {
-    fn new(entropy: Option<&Entropy>, who: &str, what: &str, step: u32) -> Self {
-        let rng = entropy.map(|entropy| Rng::named(entropy, &format!("{who}/{what}@{step}")));
-        Self { step, drawn: 0, rng }
+impl Actor {
+    fn new(who: Arc<str>, step: u32) -> Self {
+        Self { who, step, streams: BTreeMap::new() }
     }
 }
 
-/// The entry of a key that is known to exist, with the shared form of the key.
-fn entry<'a, V>(map: &'a mut BTreeMap<Arc<str>, V>, key: &str) -> (Arc<str>, &'a mut V) {
-    let bounds = (std::ops::Bound::Included(key), std::ops::Bound::Included(key));
-    let (key, value) = map.range_mut::<str, _>(bounds).next().expect("the key was inserted just before");
-    (key.clone(), value)
+/// The random stream of one question in one step, keyed when it is first drawn from.
+struct Stream<'a> {
+    entropy: &'a Entropy,
+    name: &'a DecisionName,
+    rng: &'a mut Option<Rng>,
+}
+
+impl Stream<'_> {
+    fn make(&mut self) -> &mut Rng {
+        let DecisionName { who, what, step, .. } = self.name;
+        self.rng.get_or_insert_with(|| Rng::named(self.entropy, &format!("{who}/{what}@{step}")))
+    }
 }

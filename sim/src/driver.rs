@@ -161,6 +161,8 @@ async fn run_client(plan: ClientPlan) {
     let overlapping = Rc::new(Overlap::default());
     for (index, step) in plan.steps.iter().enumerate() {
         rt::sleep_until_ms(rt::EPOCH_MS + step.at_ms.max(1)).await;
+        // Decisions are named by the step that began last: what else happens in this millisecond comes before it.
+        rt::sleep_until_half_past_ms().await;
         history.begin_step(&plan.name, index);
         perform(&client, &step.action, &overlapping).await;
         touchable.set(client.session().is_some() && !was_closed(&plan, index));
@@ -169,6 +171,7 @@ async fn run_client(plan: ClientPlan) {
     history.say_done();
     let mut step = plan.steps.len();
     while let Some(Order::Touch) = orders.recv().await {
+        rt::sleep_until_half_past_ms().await;
         history.begin_step(&plan.name, step);
         client.touch(&plan.touch_code()).await;
         step += 1;

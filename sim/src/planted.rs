@@ -9,6 +9,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// What is planted in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -59,7 +60,7 @@ fn address_order() -> String {
         .iter()
         .map(|each| {
             let address = std::ptr::from_ref::<u64>(each).addr() as u64;
-            (address.wrapping_mul(0x9e37_79b9_7f4a_7c15), **each)
+            (xxh3_64(&address.to_le_bytes()), **each)
         })
         .collect();
     by_address.values().map(ToString::to_string).collect()

@@ -46,6 +46,8 @@ struct Buffer {
     digest: TraceDigest,
     /// What speaks, as the trace names it: session ids by their client's name, everything else as it is.
     aliases: BTreeMap<String, Arc<str>>,
+    /// The one that spoke last speaks again more often than not.
+    last_alias: Option<(String, Arc<str>)>,
     /// The other way round: the last session id of each client.
     sessions: BTreeMap<Arc<str>, String>,
 }
@@ -77,6 +79,7 @@ pub fn begin(keep: Keep, event_limit: u32) {
         events: Vec::new(),
         digest: TraceDigest::new(),
         aliases: BTreeMap::new(),
+        last_alias: None,
         sessions: BTreeMap::new(),
     }));
 }
@@ -159,16 +162,23 @@ impl Buffer {
             let client = self.alias(client);
             self.sessions.insert(client.clone(), session.to_owned());
             self.aliases.insert(session.to_owned(), client);
+            self.last_alias = None;
         }
     }
 
     fn alias(&mut self, who: &str) -> Arc<str> {
-        if let Some(known) = self.aliases.get(who) {
-            return known.clone();
+        if let Some((last, alias)) = &self.last_alias
+            && last == who
+        {
+            return alias.clone();
         }
-        let label: Arc<str> = who.into();
-        self.aliases.insert(who.to_owned(), label.clone());
-        label
+        let alias = self.aliases.get(who).cloned().unwrap_or_else(|| {
+            let label: Arc<str> = who.into();
+            self.aliases.insert(who.to_owned(), label.clone());
+            label
+        });
+        self.last_alias = Some((who.to_owned(), alias.clone()));
+        alias
     }
 }
 

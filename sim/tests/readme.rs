@@ -1,8 +1,9 @@
 //! The README's runs are real: each command in a `console` block prints what stands below it.
 //!
-//! A line `...` in the block stands for any number of lines.
+//! A line `...` in the block stands for any number of lines. `UPDATE_README=1` writes what the commands print now: a
+//! block between two such lines stays the paragraph that begins as its first line does.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const PROMPT: &str = "$ cargo run -p sim -- ";
@@ -12,9 +13,12 @@ struct Block {
     expected: Vec<String>,
 }
 
+fn path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md")
+}
+
 fn readme() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
-    std::fs::read_to_string(path).expect("the README is there")
+    std::fs::read_to_string(path()).expect("the README is there")
 }
 
 fn blocks(text: &str) -> Vec<Block> {
@@ -49,12 +53,29 @@ fn matches(expected: &[String], actual: &[String]) -> bool {
     }
 }
 
+/// What the block shall show of what the command prints now.
+fn shown(expected: &[String], actual: &[String]) -> Vec<String> {
+    let elided = "...".to_owned();
+    let Some(first) = expected.iter().find(|line| **line != elided).filter(|_| expected.contains(&elided)) else {
+        return actual.to_vec();
+    };
+    let paragraph = actual.split(String::is_empty).find(|lines| lines.first() == Some(first));
+    let paragraph = paragraph.expect("the command still prints the paragraph that the README shows");
+    [std::slice::from_ref(&elided), paragraph, std::slice::from_ref(&elided)].concat()
+}
+
 #[test]
 fn the_runs_in_the_readme_print_what_it_shows() {
     let found = blocks(&readme());
     assert!(found.len() >= 2, "the README shows a run and a failure");
     for block in found {
         let actual = output(&block.arguments);
+        if std::env::var_os("UPDATE_README").is_some() {
+            let now = shown(&block.expected, &actual).join("\n");
+            let updated = readme().replace(&block.expected.join("\n"), &now);
+            std::fs::write(path(), updated).expect("the README can be written");
+            continue;
+        }
         assert!(
             matches(&block.expected, &actual),
             "README: `{PROMPT}{}` prints\n{}",

@@ -14,6 +14,7 @@ use crate::config::{
     DELETE_CHUNK, MAX_BYTES_PER_STREAM, MAX_EVENTS_PER_STREAM, MAX_STORABLE_EVENT_BYTES, REPLAY_LIMIT,
 };
 use crate::js::{Promise, call, js};
+use crate::mcp;
 use crate::operation::Operation;
 use crate::platform::{JsError, ListAnswer, ListRange, ObjectContext, Storage, micro};
 use crate::telemetry::log_event;
@@ -71,7 +72,7 @@ impl EventStore {
             let shown = Value::from(stream);
             return Err(JsError::new(format!("DurableObjectEventStore: streamId must not contain ':' (got {shown})")));
         }
-        let message_bytes = message.to_string().len();
+        let message_bytes = mcp::text_length(message);
         if message_bytes > MAX_STORABLE_EVENT_BYTES {
             log_event!(
                 warn,
@@ -167,7 +168,7 @@ impl EventStore {
     /// Drops the oldest events over the limits, never the newest: for a final answer it is the only copy.
     async fn trim(&self, stream: &str) -> Result<(), JsError> {
         let rows = self.list(&EVENT_TRIM_LIST, events_of(stream).limit(REPLAY_LIMIT)).await?;
-        let sizes: Vec<usize> = rows.iter().map(|(_, message)| message.to_string().len()).collect();
+        let sizes: Vec<usize> = rows.iter().map(|(_, message)| mcp::text_length(message)).collect();
         let (mut kept_count, mut kept_bytes) = (sizes.len(), sizes.iter().sum::<usize>());
         let mut evicted: Vec<Arc<str>> = Vec::new();
         for ((key, _), bytes) in rows.iter().zip(sizes) {

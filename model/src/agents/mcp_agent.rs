@@ -85,8 +85,8 @@ async fn reinitialize(agent: &AgentState) -> Result<(), JsError> {
 pub fn connect(transport: &Rc<Transport>, socket: Socket, opening: Opening) {
     let transport = Rc::clone(transport);
     match opening {
-        Opening::Post(messages) => drop(call(rooted("post", transport.handle_post(socket, messages)))),
-        Opening::Get(cursor) => drop(call(rooted("get", transport.handle_get(socket, cursor)))),
+        Opening::Post(messages) => drop(call(rooted("post", Box::pin(transport.handle_post(socket, messages))))),
+        Opening::Get(cursor) => drop(call(rooted("get", Box::pin(transport.handle_get(socket, cursor))))),
     }
 }
 

@@ -214,7 +214,8 @@ fn mint(peer: &Arc<str>) -> String {
 /// `getServerByName`: one `setName` call, tried again as a whole on a fresh stub when the platform says so, then a
 /// fresh stub for what follows (platform fact 167).
 async fn set_name(session_id: &str, props: Option<Value>) -> Result<Stub, JsError> {
-    let arguments = json!({"name": format!("{NAME_PREFIX}{session_id}"), "props": props});
+    let mut arguments = json!({"name": format!("{NAME_PREFIX}{session_id}")});
+    arguments["props"] = props.unwrap_or(Value::Null);
     let mut tries = 1;
     loop {
         let stub = Stub::new(session_key(session_id));

@@ -70,6 +70,8 @@ pub struct Event {
     /// Context and section whose gate it must pass; a letter finds its own.
     pub(super) place: Option<(Rc<IoContext>, SectionId)>,
     pub(super) bypass: bool,
+    /// Drawn once, when it first meets events of other lanes.
+    pub(super) priority: Cell<Option<u64>>,
     pub(super) what: What,
 }
 
@@ -153,8 +155,11 @@ pub struct EventLoop {
     tickets: Cell<u64>,
     numbers: Cell<u64>,
     now_ms: Cell<u64>,
+    /// The world's clock when this poll began; reading it is not free, and it stands still within a poll.
+    polled_ms: Cell<u64>,
     seq: Cell<u64>,
     events: RefCell<BinaryHeap<Event>>,
+    /// What is due, by due time, lane and number.
     ready: RefCell<Vec<Event>>,
     urgent: RefCell<VecDeque<Event>>,
     starting: RefCell<Vec<Rc<IoContext>>>,
@@ -196,6 +201,7 @@ impl EventLoop {
             tickets: Cell::new(0),
             numbers: Cell::new(0),
             now_ms: Cell::new(rt::now_ms()),
+            polled_ms: Cell::new(0),
             seq: Cell::new(0),
             events: RefCell::default(),
             ready: RefCell::default(),
@@ -419,7 +425,7 @@ impl EventLoop {
     fn push(&self, due_ms: u64, lane: Lane, place: Option<(Rc<IoContext>, SectionId)>, bypass: bool, what: What) {
         self.seq.set(self.seq.get() + 1);
         let seq = self.seq.get();
-        self.events.borrow_mut().push(Event { due_ms, seq, lane, place, bypass, what });
+        self.events.borrow_mut().push(Event { due_ms, seq, lane, place, bypass, priority: Cell::new(None), what });
     }
 
     /// Ends a context: none of its code goes on, callers that wait for it get `error`. Its tasks are dropped at the
@@ -470,6 +476,7 @@ impl EventLoop {
         }
         let outer = CURRENT.with_borrow_mut(|current| current.replace(Rc::clone(self)));
         self.inbox.set_waker(cx.waker());
+        self.polled_ms.set(rt::now_ms());
         let mut turns = 0;
         loop {
             self.drain_micro();
@@ -542,7 +549,7 @@ impl EventLoop {
     fn arm(&self, cx: &mut Context<'_>) {
         let Some(due_ms) = self.events.borrow().peek().map(|event| event.due_ms) else { return };
         let mut sleep = self.sleep.borrow_mut();
-        let now_ms = rt::now_ms();
+        let now_ms = self.polled_ms.get();
         if sleep.as_ref().is_some_and(|(armed, _)| *armed <= due_ms && *armed > now_ms) {
             return;
         }

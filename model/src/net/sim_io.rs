@@ -96,13 +96,13 @@ impl hyper::rt::Write for SimIo {
 
 impl Pump {
     /// Moves whatever can be moved now; true if the protocol has something new to see.
-    fn poll(&mut self, cx: &mut Context<'_>) -> bool {
+    fn poll(&mut self, now_ms: u64, cx: &mut Context<'_>) -> bool {
         self.poll_arrivals(cx);
-        if !self.link.borrow().broken() && self.poll_departures(cx).is_err() {
+        if !self.link.borrow().broken() && self.poll_departures(now_ms, cx).is_err() {
             self.departing.clear();
             self.link.borrow_mut().break_off();
         }
-        self.link.borrow_mut().deliver(rt::now_ms())
+        self.link.borrow_mut().deliver(now_ms)
     }
 
     fn poll_arrivals(&mut self, cx: &mut Context<'_>) {
@@ -119,8 +119,7 @@ impl Pump {
         }
     }
 
-    fn poll_departures(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
-        let now_ms = rt::now_ms();
+    fn poll_departures(&mut self, now_ms: u64, cx: &mut Context<'_>) -> io::Result<()> {
         loop {
             if self.departing.is_empty() {
                 match self.link.borrow_mut().take_departure(now_ms) {
@@ -142,14 +141,14 @@ impl Pump {
     }
 
     /// True when nothing is left to send and the end is due.
-    fn finished(&self) -> bool {
+    fn finished(&self, now_ms: u64) -> bool {
         let link = self.link.borrow();
-        link.broken() || (self.departing.is_empty() && !self.dirty && link.departed(rt::now_ms()))
+        link.broken() || (self.departing.is_empty() && !self.dirty && link.departed(now_ms))
     }
 
     /// Sees to it that the task looks again when the next packet is due; true if that is now.
-    fn poll_alarm(&mut self, cx: &mut Context<'_>) -> bool {
-        let next = self.link.borrow().next_due_ms(rt::now_ms(), !self.departing.is_empty());
+    fn poll_alarm(&mut self, now_ms: u64, cx: &mut Context<'_>) -> bool {
+        let next = self.link.borrow().next_due_ms(now_ms, !self.departing.is_empty());
         next.is_some_and(|due_ms| self.alarm.poll_until(due_ms, cx).is_ready())
     }
 }
@@ -185,18 +184,23 @@ impl<P: Future> Future for Drive<P> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         this.pump.link.borrow_mut().driven_by(cx.waker());
-        this.pump.poll(cx);
+        // The simulated clock stands still within a poll, and reading it is not free.
+        let mut now_ms = rt::now_ms();
+        this.pump.poll(now_ms, cx);
         this.poll_protocol(cx);
         loop {
             let touched = this.pump.link.borrow_mut().take_touched();
-            let news = this.pump.poll(cx);
-            if this.protocol.is_none() && this.pump.finished() {
+            let news = this.pump.poll(now_ms, cx);
+            if this.protocol.is_none() && this.pump.finished(now_ms) {
                 return Poll::Ready(());
             }
             if news {
                 this.poll_protocol(cx);
-            } else if !touched && !this.pump.poll_alarm(cx) {
-                return Poll::Pending;
+            } else if !touched {
+                if !this.pump.poll_alarm(now_ms, cx) {
+                    return Poll::Pending;
+                }
+                now_ms = rt::now_ms();
             }
         }
     }

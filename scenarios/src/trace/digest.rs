@@ -1,12 +1,18 @@
 //! The digests of a trace: xxh3-64 over a canonical binary form of its events, fed one event at a time.
+//!
+//! What two actors export in the same millisecond has no order in the modelled world: two isolates are two machines,
+//! and only the simulator's scheduler ran one before the other. So telemetry is digested by actor.
 
 use super::{Event, Stream, Value};
-use xxhash_rust::xxh3::Xxh3;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 
 /// Both digests of a run while it goes on; feeding it needs no kept trace.
 pub struct TraceDigest {
     run: Xxh3,
-    telemetry: Xxh3,
+    /// For each actor the digest of what it exported, in order.
+    telemetry: BTreeMap<Option<Arc<str>>, u64>,
     scratch: Vec<u8>,
 }
 
@@ -19,7 +25,7 @@ impl Default for TraceDigest {
 impl TraceDigest {
     /// Digests of no events yet.
     pub fn new() -> Self {
-        Self { run: Xxh3::new(), telemetry: Xxh3::new(), scratch: Vec::with_capacity(512) }
+        Self { run: Xxh3::new(), telemetry: BTreeMap::new(), scratch: Vec::with_capacity(512) }
     }
 
     /// Adds the next event.
@@ -27,15 +33,16 @@ impl TraceDigest {
         self.scratch.clear();
         encode(event, &mut self.scratch);
         if event.stream == Stream::Telemetry {
-            self.telemetry.update(&self.scratch);
+            let so_far = self.telemetry.entry(event.who.clone()).or_default();
+            *so_far = xxh3_64_with_seed(&self.scratch, *so_far);
         }
         self.scratch.extend_from_slice(&event.ordinal.to_le_bytes());
         self.run.update(&self.scratch);
     }
 
-    /// Digest of the telemetry so far: events of [`Stream::Telemetry`], without ordinals.
+    /// Digest of the telemetry so far: events of [`Stream::Telemetry`], each actor's in order, without ordinals.
     pub fn telemetry(&self) -> u64 {
-        self.telemetry.digest()
+        self.telemetry.values().fold(0, |digest, actor| xxh3_64_with_seed(&actor.to_le_bytes(), digest))
     }
 
     /// Digest of all events so far.
@@ -141,6 +148,17 @@ mod tests {
         assert_eq!(digest(Value::Uint(5)), digest(Value::Json(5.into())));
         assert_eq!(digest(Value::from("a")), digest(Value::Json("a".into())));
         assert_ne!(digest(Value::Uint(5)), digest(Value::from("5")));
+    }
+
+    #[test]
+    fn the_telemetry_digest_sees_an_actors_order_but_not_how_actors_interleave() {
+        let said =
+            |who: &str, value| Event { who: Some(who.into()), ..event(Stream::Telemetry, 0, Value::Uint(value)) };
+        let digest = |events: &[Event]| digest_of_events(events).0;
+        let told = digest(&[said("s1", 1), said("s1", 2), said("s2", 3)]);
+        assert_eq!(told, digest(&[said("s2", 3), said("s1", 1), said("s1", 2)]));
+        assert_ne!(told, digest(&[said("s1", 2), said("s1", 1), said("s2", 3)]));
+        assert_ne!(told, digest(&[said("s1", 1), said("s2", 2), said("s2", 3)]));
     }
 
     #[test]

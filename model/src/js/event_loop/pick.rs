@@ -1,6 +1,5 @@
 //! Which event comes next: among those that are due and whose gate is open.
 
-use std::cmp::Reverse;
 use std::rc::Rc;
 
 use super::{Event, EventLoop, Lane, What};
@@ -10,8 +9,8 @@ use crate::rt;
 impl EventLoop {
     /// The next event, or none while nothing is due.
     ///
-    /// Earlier due times go first. Where several lanes meet in one millisecond, each draws a priority from its own
-    /// name and the highest goes first; without a draw the order is that of their names.
+    /// Earlier due times go first. Where several lanes meet in one millisecond, each event at the head of its lane draws
+    /// a priority from the lane's name, once, and the highest goes first; without a draw the order is that of the names.
     pub(super) fn pick(&self) -> Option<Event> {
         if let Some(event) = self.urgent.borrow_mut().pop_front() {
             return Some(event);
@@ -22,48 +21,45 @@ impl EventLoop {
         self.collect_due();
         self.park_gated();
         let mut ready = self.ready.borrow_mut();
-        let earliest = ready.iter().map(|event| event.due_ms).min()?;
-        let mut heads: Vec<(usize, u64)> = Vec::new();
-        for (index, event) in ready.iter().enumerate() {
-            if event.due_ms != earliest {
-                continue;
-            }
-            match heads.iter_mut().find(|(head, _)| ready[*head].lane == event.lane) {
-                Some(head) if ready[head.0].seq > event.seq => *head = (index, event.seq),
-                Some(_) => {}
-                None => heads.push((index, event.seq)),
-            }
-        }
-        let chosen = if heads.len() == 1 { heads[0].0 } else { self.contest(&ready, &heads) };
-        Some(ready.swap_remove(chosen))
+        let earliest = ready.first()?.due_ms;
+        let due = &ready[..ready.partition_point(|event| event.due_ms == earliest)];
+        let chosen = if due.first()?.lane == due.last()?.lane { 0 } else { self.contest(due) };
+        Some(ready.remove(chosen))
     }
 
-    fn contest(&self, ready: &[Event], heads: &[(usize, u64)]) -> usize {
-        const PRIORITIES: u64 = 1 << 32;
-        let mut best: Option<(u64, Reverse<&Lane>, usize)> = None;
-        for &(index, _) in heads {
-            let event = &ready[index];
-            let priority = match (&event.lane, self.place(event)) {
-                (Lane::Named { who, what, .. }, _) => rt::decide(who, &format!("order.{what}"), PRIORITIES),
-                (Lane::Local(_), Some((context, _))) => rt::decide(&context.label, "order.own", PRIORITIES),
-                (Lane::Local(_), None) => 0,
-            };
-            let candidate = (priority, Reverse(&event.lane), index);
-            if best.is_none_or(|best| candidate > best) {
-                best = Some(candidate);
+    /// Index of the winner among the heads of the lanes; `due` is ordered by lane and number.
+    fn contest(&self, due: &[Event]) -> usize {
+        let mut best: Option<(u64, usize)> = None;
+        for (index, event) in due.iter().enumerate() {
+            let is_head = index == 0 || due[index - 1].lane != event.lane;
+            if is_head && best.is_none_or(|(most, _)| self.priority(event) > most) {
+                best = Some((self.priority(event), index));
             }
         }
-        best.map_or(0, |(_, _, index)| index)
+        best.map_or(0, |(_, index)| index)
+    }
+
+    fn priority(&self, event: &Event) -> u64 {
+        const PRIORITIES: u64 = 1 << 32;
+        if let Some(drawn) = event.priority.get() {
+            return drawn;
+        }
+        let drawn = match (&event.lane, self.place(event)) {
+            (Lane::Named { who, what, .. }, _) => rt::decide(who, &format!("order.{what}"), PRIORITIES),
+            (Lane::Local(_), Some((context, _))) => rt::decide(&context.label, "order.own", PRIORITIES),
+            (Lane::Local(_), None) => 0,
+        };
+        event.priority.set(Some(drawn));
+        drawn
     }
 
     fn collect_due(&self) {
-        let now_ms = rt::now_ms().max(self.now_ms());
+        let now_ms = self.polled_ms.get().max(self.now_ms());
         let mut events = self.events.borrow_mut();
-        let mut ready = self.ready.borrow_mut();
         while events.peek().is_some_and(|event| event.due_ms <= now_ms) {
             let Some(event) = events.pop() else { break };
             if !matches!(&event.what, What::Timer(_, cleared, _) if cleared.get()) {
-                ready.push(event);
+                self.make_ready(event);
             }
         }
     }
@@ -113,7 +109,14 @@ impl EventLoop {
     /// The gate of a context may have opened: what waited there is looked at again, in the order in which it came.
     pub(in crate::js) fn unblock(&self, context: &IoContext) {
         let waiting = std::mem::take(&mut *context.blocked.borrow_mut());
-        self.ready.borrow_mut().extend(waiting);
+        waiting.into_iter().for_each(|event| self.make_ready(event));
+    }
+
+    fn make_ready(&self, event: Event) {
+        let mut ready = self.ready.borrow_mut();
+        let before = |other: &Event| (other.due_ms, &other.lane, other.seq) < (event.due_ms, &event.lane, event.seq);
+        let at = ready.partition_point(before);
+        ready.insert(at, event);
     }
 }
 

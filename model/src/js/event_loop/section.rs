@@ -1,5 +1,6 @@
 //! Critical sections (`blockConcurrencyWhile`, transactions) and the storage side of the input gate.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::rc::Rc;
 
@@ -33,6 +34,7 @@ impl EventLoop {
             lane: Lane::Local(caller.context.number),
             place: Some((Rc::clone(&caller.context), caller.section)),
             bypass: true,
+            priority: Cell::new(None),
             what: What::Run(caller.clone(), start),
         };
         caller.context.sections_waiting.borrow_mut().push_back(event);
@@ -94,6 +96,7 @@ impl EventLoop {
             lane: Lane::Local(ctx.context.number),
             place: None,
             bypass: true,
+            priority: Cell::new(None),
             what: What::Run(ctx, f),
         };
         self.urgent.borrow_mut().push_back(event);

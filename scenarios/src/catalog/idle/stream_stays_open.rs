@@ -73,7 +73,7 @@ fn plan(seed: Seed) -> Plan {
 /// Mostly none or one: the story needs one session, and a crowd costs time.
 fn neighbour_count(entropy: &Entropy) -> u64 {
     let mut rng = Rng::named(entropy, "plan.neighbours");
-    let (least, most) = *rng.pick_weighted(&[(5, (0, 0)), (3, (1, 1)), (2, (2, 3)), (1, (4, 5))]);
+    let (least, most) = *rng.pick_weighted(&[(12, (0, 0)), (3, (1, 1)), (2, (2, 3)), (1, (4, 5))]);
     rng.between(least, most)
 }
 
@@ -108,7 +108,8 @@ impl Frame {
             steps.rest(rng.between(5, 60));
             steps.push(Action::Stream {});
         }
-        for _ in 0..rng.between(1, 5) {
+        let (least, most) = *rng.pick_weighted(&[(4, (1, 1)), (4, (2, 2)), (2, (3, 5))]);
+        for _ in 0..rng.between(least, most) {
             steps.rest(self.gap_ms(&mut rng));
             if is_neighbour && rng.chance(1, 5) {
                 steps.push(Action::Ping {});
