@@ -9,7 +9,7 @@ mod delay;
 mod tests;
 
 use crate::bad_input::BadInput;
-use crate::plan::{Plan, Severity};
+use crate::plan::{Plan, Severity, client_of};
 use crate::rng::Rng;
 use crate::seed::Entropy;
 use crate::trace::Drawn;
@@ -221,8 +221,13 @@ impl DecisionSource {
         if !self.actors.contains_key(who) {
             self.actors.insert(who.into(), Actor::default());
         }
+        // A later session of a client has no steps of its own.
+        let step = match client_of(who) {
+            client if client == who => None,
+            client => Some(self.actors.get(client).map_or(0, |actor| actor.step)),
+        };
         let (who, actor) = entry(&mut self.actors, who);
-        let step = actor.step;
+        let step = step.unwrap_or(actor.step);
         if !actor.streams.contains_key(what) {
             let fresh = DecisionStream::new(self.entropy.as_ref(), &who, what, step);
             actor.streams.insert(what.into(), fresh);
