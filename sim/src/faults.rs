@@ -4,8 +4,10 @@
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::operation::{Disturbance, Edge, Intervention, OperationPoint};
+use model::operations::ROOTS;
 use model::platform::{Control, JsError, ObjectKey};
 use model::rt;
 use scenarios::plan::{self, Effect, ErrorFlag, ErrorKind, FaultPlan, Interruptible, ResetKind, When};
@@ -25,7 +27,7 @@ struct Fault {
     /// Operations that matched the trigger, and the release of a hold, so far.
     matches: Cell<u64>,
     release_matches: Cell<u64>,
-    delivered: Cell<u64>,
+    delivered: Arc<AtomicU64>,
     is_holding: Cell<bool>,
 }
 
@@ -36,7 +38,7 @@ impl FaultKernel {
             plan: plan.clone(),
             matches: Cell::new(0),
             release_matches: Cell::new(0),
-            delivered: Cell::new(0),
+            delivered: Arc::default(),
             is_holding: Cell::new(false),
         };
         FaultKernel { faults: plans.iter().map(fault).collect(), control: RefCell::new(None) }
@@ -61,7 +63,7 @@ impl FaultKernel {
             fault,
             requested: 1,
             armed: u64::from(self.control.borrow().is_some()),
-            delivered: state.delivered.get(),
+            delivered: state.delivered.load(Ordering::Relaxed),
         };
         self.faults.iter().enumerate().map(row).collect()
     }
@@ -91,13 +93,13 @@ impl FaultKernel {
         let Some(key) = session_key(session) else { return };
         let control = self.control.borrow().clone();
         let Some(control) = control else { return };
-        let delivered = match &fault.plan.effect {
-            Effect::Reset { kind } => control.reset(&key, reset_error(*kind)),
-            Effect::Interrupt { what } => control.interrupt(&key, interruptible(*what)),
-            Effect::Fail { .. } | Effect::Delay { .. } | Effect::Hold { .. } => false,
-        };
-        if delivered {
-            self.deliver(index, Some(session));
+        // The order reaches the object in its own time; only then it is known whether there is anything to act on.
+        let (delivered, session) = (self.delivery(index), session.clone());
+        let found = move || delivered.tell(Some(&session));
+        match &fault.plan.effect {
+            Effect::Reset { kind } => drop(control.reset(&key, reset_error(*kind), found)),
+            Effect::Interrupt { what } => drop(control.interrupt(&key, interruptible(*what), found)),
+            Effect::Fail { .. } | Effect::Delay { .. } | Effect::Hold { .. } => {}
         }
     }
 
@@ -113,10 +115,15 @@ impl FaultKernel {
             let lasting = matches!(fault.plan.effect, Effect::Fail { lasting: true, .. });
             match counts(&fault.plan.when, &fault.matches, point, who) {
                 Some(true) => {}
-                Some(false) if lasting && fault.delivered.get() > 0 => {}
+                Some(false) if lasting && fault.delivered.load(Ordering::Relaxed) > 0 => {}
                 _ => continue,
             }
-            self.deliver(index, Some(who));
+            if let Effect::Interrupt { what } = &fault.plan.effect
+                && !Control::can_interrupt_here(interruptible(*what))
+            {
+                continue;
+            }
+            self.delivery(index).tell(Some(who));
             self.add(&mut intervention, index, fault);
         }
         intervention
@@ -156,17 +163,33 @@ impl FaultKernel {
         }
     }
 
-    fn deliver(&self, index: usize, who: Option<&str>) {
-        let delivered = &self.faults[index].delivered;
-        delivered.set(delivered.get() + 1);
-        self.say("fault.delivered", index, who);
+    fn delivery(&self, index: usize) -> Delivery {
+        let fault = &self.faults[index];
+        Delivery { index, what: describe(&fault.plan), count: Arc::clone(&fault.delivered) }
     }
 
     fn say(&self, name: &'static str, index: usize, who: Option<&str>) {
-        let what = describe(&self.faults[index].plan);
-        let fields = vec![("fault".into(), Value::Uint(index as u64)), ("what".into(), Value::Text(what.into()))];
-        recorder::record(Stream::Fault, name, who, fields);
+        say(name, index, &describe(&self.faults[index].plan), who);
     }
+}
+
+/// How the delivery of a fault is told and counted, for whoever carries it out.
+struct Delivery {
+    index: usize,
+    what: String,
+    count: Arc<AtomicU64>,
+}
+
+impl Delivery {
+    fn tell(self, who: Option<&str>) {
+        self.count.fetch_add(1, Ordering::Relaxed);
+        say("fault.delivered", self.index, &self.what, who);
+    }
+}
+
+fn say(name: &'static str, index: usize, what: &str, who: Option<&str>) {
+    let fields = vec![("fault".into(), Value::Uint(index as u64)), ("what".into(), Value::Text(what.into()))];
+    recorder::record(Stream::Fault, name, who, fields);
 }
 
 /// `Some(true)` when this edge is the n-th match, `Some(false)` when it is a later one.
@@ -254,18 +277,22 @@ fn describe(plan: &FaultPlan) -> String {
     }
 }
 
-/// Names of every operation, for checking a plan before it runs.
-pub fn unknown_operation(faults: &[FaultPlan], known: &[&'static str]) -> Option<Arc<str>> {
-    let named = |when: &When| match when {
-        When::Operation { operation, .. } => Some(operation.clone()),
-        When::At { .. } => None,
+/// What a fault names that this host does not have: an operation or a root, with the word for it.
+pub fn unknown_name(faults: &[FaultPlan]) -> Option<(&'static str, String)> {
+    let operations = model::operations::names();
+    let unknown = |when: &When| {
+        let When::Operation { operation, root, .. } = when else { return None };
+        if !operations.contains(&operation.as_str()) {
+            return Some(("operation", operation.clone()));
+        }
+        let root = root.as_ref().filter(|root| !ROOTS.contains(&root.as_str()))?;
+        Some(("root", root.clone()))
     };
-    let mut names = faults.iter().flat_map(|fault| {
+    faults.iter().find_map(|fault| {
         let release = match &fault.effect {
-            Effect::Hold { release: Some(release), .. } => named(release),
+            Effect::Hold { release: Some(release), .. } => unknown(release),
             _ => None,
         };
-        named(&fault.when).into_iter().chain(release)
-    });
-    names.find(|name| !known.contains(&name.as_str())).map(Arc::from)
+        unknown(&fault.when).or(release)
+    })
 }
