@@ -130,7 +130,8 @@ mod tests {
 
     /// The production code below a folder, without tests.
     fn sources(folder: &std::path::Path, into: &mut Vec<String>) {
-        for path in std::fs::read_dir(folder).expect("a folder of sources").map(|entry| entry.expect("an entry").path()) {
+        for path in std::fs::read_dir(folder).expect("a folder of sources").map(|entry| entry.expect("an entry").path())
+        {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if ["test", "facts", "loop_programs", "toy", "script"].iter().any(|word| name.contains(word)) {
                 continue;

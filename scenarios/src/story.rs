@@ -73,8 +73,7 @@ pub fn story(trace: &Trace) -> Vec<Line> {
 pub fn around(trace: &Trace, ordinal: u32, session: Option<&str>, count: usize) -> Vec<Line> {
     let leads = |line: &Line| {
         let is_client_s = |session| line.kind == LineKind::Client && line.who == client_of(session);
-        let concerns =
-            session.is_none_or(|session| line.who == session || line.who.is_empty() || is_client_s(session));
+        let concerns = session.is_none_or(|session| line.who == session || line.who.is_empty() || is_client_s(session));
         line.ordinal <= ordinal && line.kind != LineKind::Phase && concerns
     };
     let mut lines: Vec<Line> = story(trace).into_iter().filter(leads).collect();

@@ -136,7 +136,8 @@ fn an_interrupt_that_finds_nothing_to_interrupt_is_unmet() {
 
 #[test]
 fn an_interrupt_at_a_time_ends_the_disposal_that_runs_then() {
-    let hold = json!({"when": at("teardown · server.close", "dispose", "begin"), "effect": {"do": "hold", "for_ms": 200}});
+    let hold =
+        json!({"when": at("teardown · server.close", "dispose", "begin"), "effect": {"do": "hold", "for_ms": 200}});
     let held = run(json!([hold.clone()]));
     let begin = first(&held, Stream::State, "disposal.begin").expect("a disposal").at_ms;
     let interrupt = json!({"do": "interrupt", "what": "disposal"});
@@ -148,7 +149,8 @@ fn an_interrupt_at_a_time_ends_the_disposal_that_runs_then() {
 
 #[test]
 fn a_reset_of_an_object_that_is_not_in_memory_is_unmet() {
-    let reset = |at_ms: u64| json!({"when": {"at_ms": at_ms, "session": "s1"}, "effect": {"do": "reset", "kind": "moved"}});
+    let reset =
+        |at_ms: u64| json!({"when": {"at_ms": at_ms, "session": "s1"}, "effect": {"do": "reset", "kind": "moved"}});
     let result = run(json!([reset(1000), reset(1001)]));
     let counts: Vec<u64> = result.faults.iter().map(|row| row.delivered).collect();
     assert_eq!(counts, [1, 0]);

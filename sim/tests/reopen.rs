@@ -44,7 +44,8 @@ fn both_sessions_are_told_apart_and_every_claim_holds() {
 
 #[test]
 fn a_fault_of_the_second_session_meets_that_one() {
-    let reset = |at_ms: u64| json!([{"when": {"at_ms": at_ms, "session": "s1.2"}, "effect": {"do": "reset", "kind": "moved"}}]);
+    let reset =
+        |at_ms: u64| json!([{"when": {"at_ms": at_ms, "session": "s1.2"}, "effect": {"do": "reset", "kind": "moved"}}]);
     let result = run(reset(700), &[]);
     assert_eq!(who(&result, Stream::Platform, "object.reset"), ["s1.2"]);
     assert_eq!(result.outcome(), ExitCode::Held, "{:?}", result.findings);

@@ -22,7 +22,12 @@ const REACHED_MIN: usize = 120;
 
 fn seeds() -> Vec<u64> {
     let named = std::env::var(SEEDS);
-    named.as_deref().unwrap_or(ORDINARY).split(',').map(|seed| seed.parse().expect("seeds, separated by commas")).collect()
+    named
+        .as_deref()
+        .unwrap_or(ORDINARY)
+        .split(',')
+        .map(|seed| seed.parse().expect("seeds, separated by commas"))
+        .collect()
 }
 
 fn plan_of(seed: u64, operation: &str, edge: &str, effect: &Json) -> Plan {

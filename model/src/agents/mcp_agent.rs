@@ -86,9 +86,9 @@ pub fn connect(transport: &Rc<Transport>, socket: Socket, opening: Opening) -> P
     let transport = Rc::clone(transport);
     match opening {
         Opening::Post(messages) => call(rooted("post", transport.handle_post(socket, messages))),
-        Opening::Get(cursor) => call(rooted("get", async move {
-            transport.handle_get(socket, cursor).await.map_err(Unhandled::from)
-        })),
+        Opening::Get(cursor) => {
+            call(rooted("get", async move { transport.handle_get(socket, cursor).await.map_err(Unhandled::from) }))
+        }
     }
 }
 

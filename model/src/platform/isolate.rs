@@ -161,7 +161,13 @@ impl Isolate {
     }
 
     /// Interrupts a root fiber of an object from outside, if object and fiber are there; says so just before.
-    pub(super) fn interrupt_object(&self, event_loop: &EventLoop, key: &ObjectKey, what: &str, found: Box<dyn FnOnce()>) {
+    pub(super) fn interrupt_object(
+        &self,
+        event_loop: &EventLoop,
+        key: &ObjectKey,
+        what: &str,
+        found: Box<dyn FnOnce()>,
+    ) {
         let Some(context) = self.context_of(key) else { return };
         let Some(fiber) = self.running(&context, what) else { return };
         found();

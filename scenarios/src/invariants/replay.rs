@@ -216,10 +216,8 @@ fn apply_platform(session: &mut Session, event: &Event) {
         }
         "storage.put" if event.text("key") == Some("cf_agents_destroy_pending") => session.is_marked = true,
         "storage.put" => session.requests.extend(stream_of_row(event)),
-        "storage.deleted" => {
-            if stream_of_row(event).is_some_and(|stream| session.requests.remove(&stream)) {
-                session.end_live(at_ms);
-            }
+        "storage.deleted" if stream_of_row(event).is_some_and(|stream| session.requests.remove(&stream)) => {
+            session.end_live(at_ms);
         }
         "object.reset" => session.lose_everything_live(at_ms),
         "alarm.set" => {

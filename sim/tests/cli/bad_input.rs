@@ -128,7 +128,9 @@ fn broken_plans(good: &Json) -> Vec<(&'static str, Vec<u8>)> {
         ),
         (
             "an unknown root",
-            fault(json!({"when": {"operation": "teardown · server.close", "root": "disposal"}, "effect": {"do": "delay", "ms": 5}})),
+            fault(
+                json!({"when": {"operation": "teardown · server.close", "root": "disposal"}, "effect": {"do": "delay", "ms": 5}}),
+            ),
         ),
         (
             "a session that nobody opens",

@@ -63,13 +63,8 @@ fn a_span_that_was_on_its_way_when_its_object_was_lost_is_not_missed() {
 fn a_span_that_a_fault_kept_from_being_exported_is_not_missed() {
     let plan_with = |operation: &str| {
         let mut plan = plan_with_failing_alarm_write();
-        plan.faults[0].when = When::Operation {
-            operation: operation.into(),
-            root: None,
-            edge: Edge::Begin,
-            n: 1,
-            session: None,
-        };
+        plan.faults[0].when =
+            When::Operation { operation: operation.into(), root: None, edge: Edge::Begin, n: 1, session: None };
         plan
     };
     let lost = |at_ms| story().without(SPAN, 0).fault(at_ms, "fault.delivered", 0).build();
