@@ -8,13 +8,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::operation::{Disturbance, Edge, Intervention, OperationPoint};
 use model::operations::ROOTS;
-use model::platform::{Control, JsError, ObjectKey};
+use model::platform::{Control, ObjectKey};
 use model::rt;
-use scenarios::plan::{self, Effect, ErrorFlag, ErrorKind, FaultPlan, Interruptible, ResetKind, When};
+use scenarios::plan::{self, Effect, FaultPlan, Interruptible, When};
 use scenarios::trace::{Stream, Value};
 
 use crate::recorder;
 use crate::run::FaultRow;
+
+mod errors;
+
+use errors::{error_of, reset_error};
 
 /// The faults of one run.
 pub struct FaultKernel {
@@ -105,7 +109,7 @@ impl FaultKernel {
 
     /// One edge of one operation of `who`: what the plan wants there.
     pub fn at_operation(&self, point: &OperationPoint<'_>, who: &str) -> Intervention {
-        let mut intervention = Intervention::NONE;
+        let mut due = Vec::new();
         for (index, fault) in self.faults.iter().enumerate() {
             if let Effect::Hold { release: Some(release), .. } = &fault.plan.effect
                 && counts(release, &fault.release_matches, point, who) == Some(true)
@@ -114,19 +118,35 @@ impl FaultKernel {
             }
             let lasting = matches!(fault.plan.effect, Effect::Fail { lasting: true, .. });
             match counts(&fault.plan.when, &fault.matches, point, who) {
-                Some(true) => {}
-                Some(false) if lasting && fault.delivered.load(Ordering::Relaxed) > 0 => {}
-                _ => continue,
+                Some(true) => due.push(index),
+                Some(false) if lasting && fault.delivered.load(Ordering::Relaxed) > 0 => due.push(index),
+                _ => {}
             }
-            if let Effect::Interrupt { what } = &fault.plan.effect
-                && !Control::can_interrupt_here(interruptible(*what))
-            {
-                continue;
-            }
+        }
+        let mut intervention = Intervention::NONE;
+        for index in self.compatible(&due) {
             self.delivery(index).tell(Some(who));
-            self.add(&mut intervention, index, fault);
+            self.add(&mut intervention, index, &self.faults[index]);
         }
         intervention
+    }
+
+    /// Those of the faults due at one edge that can happen: a reset leaves nothing to disturb, of failures and waits the
+    /// first excludes the others, and an interrupt needs something that runs. The rest was not delivered.
+    fn compatible(&self, due: &[usize]) -> Vec<usize> {
+        let effect = |index: usize| &self.faults[index].plan.effect;
+        let first = |is: fn(&Effect) -> bool| due.iter().copied().find(|index| is(effect(*index)));
+        if let Some(reset) = first(|effect| matches!(effect, Effect::Reset { .. })) {
+            return vec![reset];
+        }
+        let interrupts = |index: &usize| match effect(*index) {
+            Effect::Interrupt { what } => Control::can_interrupt_here(interruptible(*what)),
+            _ => false,
+        };
+        let interrupt = due.iter().copied().find(interrupts);
+        let disturbance =
+            first(|effect| matches!(effect, Effect::Fail { .. } | Effect::Delay { .. } | Effect::Hold { .. }));
+        interrupt.into_iter().chain(disturbance).collect()
     }
 
     fn add(&self, intervention: &mut Intervention, index: usize, fault: &Fault) {
@@ -216,47 +236,6 @@ fn interruptible(what: Interruptible) -> &'static str {
         Interruptible::Init => "init",
         Interruptible::Disposal => "disposal",
     }
-}
-
-fn reset_error(kind: ResetKind) -> JsError {
-    match kind {
-        ResetKind::CodeUpdate => JsError::code_updated(),
-        ResetKind::Memory => JsError::memory_exceeded(),
-        ResetKind::Cpu => JsError::cpu_exceeded(),
-        ResetKind::StorageTimeout => JsError::storage_timeout(),
-        ResetKind::Moved => JsError::moved(),
-    }
-}
-
-/// The platform's error of a kind, with the text and flags of the plan if it gives them.
-fn error_of(kind: ErrorKind, text: Option<&str>, flags: Option<&[ErrorFlag]>) -> JsError {
-    let mut error = match kind {
-        ErrorKind::CodeUpdate => JsError::code_updated(),
-        ErrorKind::StorageTimeout => JsError::storage_timeout(),
-        ErrorKind::StorageInternal => JsError::new(
-            "Internal error in Durable Object storage write caused object to be reset; reference = 0000000000000000",
-        ),
-        ErrorKind::StartupInternalError => {
-            JsError::new("Internal error while starting up Durable Object storage caused object to be reset.")
-        }
-        ErrorKind::ConcurrencyReset => JsError::section_too_long(),
-        ErrorKind::CpuLimit => JsError::cpu_exceeded(),
-        ErrorKind::MemoryLimit => JsError::memory_exceeded(),
-        ErrorKind::InternalError => JsError::new("internal error; reference = 000000000000000000000000"),
-        ErrorKind::Retryable => JsError::connection_lost(),
-        ErrorKind::Destroyed => JsError::aborted("destroyed"),
-        ErrorKind::Unknown => JsError::new("something nobody expected"),
-    };
-    if let Some(text) = text {
-        error.message = text.into();
-    }
-    if let Some(flags) = flags {
-        error.retryable = flags.contains(&ErrorFlag::Retryable);
-        error.overloaded = flags.contains(&ErrorFlag::Overloaded);
-        error.remote = flags.contains(&ErrorFlag::Remote);
-        error.durable_object_reset = flags.contains(&ErrorFlag::DurableObjectReset);
-    }
-    error
 }
 
 /// A fault in a few words, for stories: `hold teardown · server.close #1`.

@@ -135,6 +135,23 @@ fn an_interrupt_that_finds_nothing_to_interrupt_is_unmet() {
 }
 
 #[test]
+fn of_two_faults_at_one_edge_that_exclude_each_other_only_one_is_delivered() {
+    let counts = |effects: [Json; 2]| -> Vec<u64> {
+        let when = at("teardown · server.close", "dispose", "begin");
+        let faults = effects.map(|effect| json!({"when": when, "effect": effect}));
+        run(json!(faults)).faults.iter().map(|row| row.delivered).collect()
+    };
+    let delay = json!({"do": "delay", "ms": 5});
+    let fail = json!({"do": "fail", "error": "unknown"});
+    let reset = json!({"do": "reset", "kind": "moved"});
+    let interrupt = |what: &str| json!({"do": "interrupt", "what": what});
+    assert_eq!(counts([delay.clone(), fail.clone()]), [1, 0]);
+    assert_eq!(counts([fail, reset]), [0, 1]);
+    assert_eq!(counts([interrupt("init"), interrupt("disposal")]), [0, 1]);
+    assert_eq!(counts([interrupt("disposal"), delay]), [1, 1], "an interrupt and a delay go together");
+}
+
+#[test]
 fn an_interrupt_at_a_time_ends_the_disposal_that_runs_then() {
     let hold =
         json!({"when": at("teardown · server.close", "dispose", "begin"), "effect": {"do": "hold", "for_ms": 200}});
