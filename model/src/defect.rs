@@ -19,6 +19,8 @@ pub enum Defect {
     CondemnedSessionKept,
     /// A restore in an incarnation that a cold alarm constructed throws for want of its name. Found here.
     NamelessRestoreFails,
+    /// A failure in the handler of a POST or GET, for which nobody waits, leaves its client waiting. Found here.
+    FailedHandlerUnanswered,
 }
 
 /// What is known about a defect.
@@ -103,6 +105,14 @@ pub const DEFECTS: &[DefectInfo] = &[
         described: true,
         story: "after a deploy the idle alarm wakes the session nameless, and every request is a bare 500",
         caught_by: "disposed-session-serves-again",
+    },
+    DefectInfo {
+        defect: Defect::FailedHandlerUnanswered,
+        name: "failed-handler-unanswered",
+        source: "found here, FINDINGS.md 3",
+        described: true,
+        story: "a call whose handler fails before its tool is reached has no answer, and its client waits until it gives up",
+        caught_by: "every-request-ends",
     },
 ];
 

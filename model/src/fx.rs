@@ -58,6 +58,7 @@ pub struct Fiber(Rc<State>);
 
 struct State {
     interrupted: Cell<bool>,
+    ended: Cell<bool>,
     masks: Cell<u32>,
     signal: Promise<()>,
 }
@@ -71,7 +72,12 @@ impl Default for Fiber {
 impl Fiber {
     /// A fiber nobody has interrupted.
     pub fn new() -> Self {
-        Fiber(Rc::new(State { interrupted: Cell::new(false), masks: Cell::new(0), signal: Promise::new() }))
+        Fiber(Rc::new(State {
+            interrupted: Cell::new(false),
+            ended: Cell::new(false),
+            masks: Cell::new(0),
+            signal: Promise::new(),
+        }))
     }
 
     /// Aborts the root effect: it ends at its suspension point now, or when its masked region ends.
@@ -79,6 +85,16 @@ impl Fiber {
         if !self.0.interrupted.replace(true) {
             self.0.signal.settle(());
         }
+    }
+
+    /// The root effect has ended; an interrupt changes nothing any more.
+    pub fn end(&self) {
+        self.0.ended.set(true);
+    }
+
+    /// True while the root effect runs and nobody has interrupted it.
+    pub fn can_be_interrupted(&self) -> bool {
+        !self.0.ended.get() && !self.0.interrupted.get()
     }
 
     /// True when both are handles on one fiber.

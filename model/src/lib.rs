@@ -22,5 +22,7 @@ pub mod operation;
 pub mod operations;
 pub mod platform;
 pub mod rt;
+#[cfg(test)]
+mod script;
 mod session;
 pub mod telemetry;

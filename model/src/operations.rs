@@ -45,6 +45,35 @@ pub fn table() -> Vec<Group> {
     ]
 }
 
+/// The entry points that code runs for, as the root of an operation says: methods and events of an object, named parts
+/// of them, the platform's own work, a request of the edge.
+pub const ROOTS: &[&str] = &[
+    "_cf_scheduleDestroy",
+    "ack",
+    "alarm",
+    "condemn",
+    "connect",
+    "constructor",
+    "control",
+    "destroy",
+    "dispose",
+    "edge",
+    "fetch",
+    "get",
+    "getInitializeRequest",
+    "init",
+    "keep-alive released",
+    "platform",
+    "post",
+    "request",
+    "setInitializeRequest",
+    "setName",
+    "socket-close",
+    "socket-message",
+    "validate",
+    "validateMcpSessionOwner",
+];
+
 /// Names of all operations.
 pub fn names() -> Vec<&'static str> {
     table().iter().flat_map(|group| group.operations.iter().map(|operation| operation.name)).collect()
@@ -67,6 +96,8 @@ pub fn markdown() -> String {
          through the effect library's dispatcher, leaves the turn. Hops are trips until the next step of the same function goes on; *assumed*\n\
          where the description does not give them (one for a micro step, none for io).\n",
     );
+    let roots: Vec<String> = ROOTS.iter().map(|root| format!("`{root}`")).collect();
+    let _ = write!(text, "\nRoots: {}.\n", roots.join(", "));
     for group in table() {
         let _ = write!(text, "\n## {}\n\n| operation | kind | hops | waits on |\n|---|---|---|---|\n", group.title);
         for operation in group.operations {
@@ -95,6 +126,41 @@ mod tests {
         }
         let stored = std::fs::read_to_string(path).unwrap_or_default();
         assert!(stored == markdown(), "model/OPERATIONS.md is stale: run the test with {UPDATE}=1");
+    }
+
+    /// The production code below a folder, without tests.
+    fn sources(folder: &std::path::Path, into: &mut Vec<String>) {
+        for path in std::fs::read_dir(folder).expect("a folder of sources").map(|entry| entry.expect("an entry").path())
+        {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if ["test", "facts", "loop_programs", "toy", "script"].iter().any(|word| name.contains(word)) {
+                continue;
+            }
+            if path.is_dir() {
+                sources(&path, into);
+            } else {
+                let text = std::fs::read_to_string(&path).expect("a source");
+                into.push(text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_owned());
+            }
+        }
+    }
+
+    #[test]
+    fn the_roots_are_those_that_the_code_names() {
+        let mut texts = Vec::new();
+        sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut texts);
+        let mut named = BTreeSet::from(["fetch"]);
+        for text in &texts {
+            // The first text of a call is the name of its root, or of the method that is one.
+            for mark in ["rooted(\"", "root: \"", "let root = if", ".rpc(&"] {
+                for rest in text.split(mark).skip(1) {
+                    let skipped = usize::from(!mark.ends_with('"'));
+                    named.extend(rest.split('"').nth(skipped));
+                }
+            }
+            named.extend(text.split("} else { \"socket-").skip(1).map(|_| "socket-message"));
+        }
+        assert_eq!(named.into_iter().collect::<Vec<_>>(), ROOTS);
     }
 
     #[test]

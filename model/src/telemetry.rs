@@ -31,9 +31,9 @@ macro_rules! log_event {
 }
 pub(crate) use log_event;
 
-/// `console.error(text, error)`: a plain text line.
+/// `console.error(text, error)`: a plain text line; the error is shown with its name.
 pub fn console_error(who: &Arc<str>, text: &str, error: &JsError) {
-    log_event!(error, "console.error", who, text = text, error = &*error.message);
+    log_event!(error, "console.error", who, text = text, error = &*error.to_string());
 }
 
 /// The error reporter's capture of a failure nobody recognised.

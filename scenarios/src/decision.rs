@@ -9,7 +9,7 @@ mod delay;
 mod tests;
 
 use crate::bad_input::BadInput;
-use crate::plan::{Plan, Severity};
+use crate::plan::{Plan, Severity, client_of};
 use crate::rng::Rng;
 use crate::seed::Entropy;
 use crate::trace::Drawn;
@@ -227,16 +227,22 @@ impl DecisionSource {
             let who: Arc<str> = who.into();
             self.actors.insert(Arc::clone(&who), Actor::new(who, 0));
         }
+        // A later session of a client has no steps of its own.
+        let of_client = match client_of(who) {
+            client if client == who => None,
+            client => Some(self.actors.get(client).map_or(0, |actor| actor.step)),
+        };
         let actor = self.actors.get_mut(who).expect("inserted just before if it was not there");
+        let step = of_client.unwrap_or(actor.step);
         if !actor.streams.contains_key(what) {
             let what: Arc<str> = what.into();
-            actor.streams.insert(Arc::clone(&what), DecisionStream { what, step: actor.step, drawn: 0, rng: None });
+            actor.streams.insert(Arc::clone(&what), DecisionStream { what, step, drawn: 0, rng: None });
         }
         let stream = actor.streams.get_mut(what).expect("inserted just before if it was not there");
-        if stream.step != actor.step {
-            (stream.step, stream.drawn, stream.rng) = (actor.step, 0, None);
+        if stream.step != step {
+            (stream.step, stream.drawn, stream.rng) = (step, 0, None);
         }
-        let (who, what, step) = (Arc::clone(&actor.who), Arc::clone(&stream.what), actor.step);
+        let (who, what) = (Arc::clone(&actor.who), Arc::clone(&stream.what));
         let name = DecisionName { who, what, step, occurrence: stream.drawn };
         stream.drawn += 1;
         let value =

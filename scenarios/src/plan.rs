@@ -53,7 +53,7 @@ pub struct Plan {
     /// Which core runs: with the bugs that were found here fixed, or as described.
     #[serde(default)]
     pub core: Core,
-    /// The clients, each with one session of its own.
+    /// The clients, each with one session of its own at a time.
     pub clients: Vec<ClientPlan>,
     /// What goes wrong, and when.
     #[serde(default)]
@@ -136,7 +136,7 @@ impl Default for HostConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClientPlan {
-    /// Name of the client and alias of its session in traces: `s1`, `s2`, ….
+    /// Name of the client, and alias of its first session in traces: `s1`, `s2`, …; see [`session_alias`].
     pub name: String,
     /// Account it authenticates as.
     pub account: String,
@@ -162,6 +162,12 @@ impl ClientPlan {
         format!("return \"touch-{}\"", self.name)
     }
 
+    /// Aliases of the sessions that its steps can open.
+    pub fn session_aliases(&self) -> impl Iterator<Item = String> + '_ {
+        let opens = self.steps.iter().filter(|step| matches!(step.action, Action::Open {})).count() as u64;
+        (1..=opens.max(1)).map(|number| session_alias(&self.name, number))
+    }
+
     /// The code behind a request: of the step of that index, or of the touch for indexes after the last step.
     pub fn code_of_step(&self, step: usize) -> Option<String> {
         match self.steps.get(step) {
@@ -172,6 +178,16 @@ impl ClientPlan {
             None => Some(self.touch_code()),
         }
     }
+}
+
+/// Alias of the n-th session that a client was given, from 1: `s1`, then `s1.2`, `s1.3`, ….
+pub fn session_alias(client: &str, number: u64) -> String {
+    if number <= 1 { client.to_owned() } else { format!("{client}.{number}") }
+}
+
+/// The client that a session alias belongs to; any other name is its own.
+pub fn client_of(alias: &str) -> &str {
+    alias.split_once('.').map_or(alias, |(client, _)| client)
 }
 
 /// One dated action of a client.

@@ -5,6 +5,7 @@
 
 mod lines;
 
+use crate::plan::client_of;
 use crate::trace::Trace;
 use std::fmt;
 
@@ -67,10 +68,12 @@ pub fn story(trace: &Trace) -> Vec<Line> {
     lines::tell(trace)
 }
 
-/// The last `count` lines that lead to an event: of that session where one is given, without phases, else of all.
+/// The last `count` lines that lead to an event: of that session and its client where one is given, without phases,
+/// else of all.
 pub fn around(trace: &Trace, ordinal: u32, session: Option<&str>, count: usize) -> Vec<Line> {
     let leads = |line: &Line| {
-        let concerns = session.is_none_or(|session| line.who == session || line.who.is_empty());
+        let is_client_s = |session| line.kind == LineKind::Client && line.who == client_of(session);
+        let concerns = session.is_none_or(|session| line.who == session || line.who.is_empty() || is_client_s(session));
         line.ordinal <= ordinal && line.kind != LineKind::Phase && concerns
     };
     let mut lines: Vec<Line> = story(trace).into_iter().filter(leads).collect();

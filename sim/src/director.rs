@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use model::operation::{Edge, Intervention, OperationPoint};
 use model::platform::Control;
-use scenarios::decision::DecisionSource;
+use scenarios::decision::{DecisionSource, PinOutOfRange};
 use scenarios::plan::Plan;
 use scenarios::trace::Drawn;
 use xxhash_rust::xxh3::xxh3_64;
@@ -20,6 +20,8 @@ pub struct Director {
     faults: FaultKernel,
     operation_count: Cell<u64>,
     operation_hash: Cell<u64>,
+    /// The first pin that does not fit its decision; the run is void then.
+    misfit: RefCell<Option<PinOutOfRange>>,
 }
 
 impl Director {
@@ -34,6 +36,7 @@ impl Director {
             faults: FaultKernel::new(&plan.faults),
             operation_count: Cell::new(0),
             operation_hash: Cell::new(0),
+            misfit: RefCell::new(None),
         }))
     }
 
@@ -62,6 +65,19 @@ impl Director {
         self.operation_hash.get()
     }
 
+    /// Why the run is void, if a pin of the plan does not fit.
+    pub fn misfit(&self) -> Option<String> {
+        self.misfit.borrow().as_ref().map(ToString::to_string)
+    }
+
+    /// What was decided; a pin that does not fit leaves it calm, and voids the run.
+    fn taken(&self, decided: Result<u64, PinOutOfRange>, calm: u64) -> u64 {
+        decided.unwrap_or_else(|misfit| {
+            self.misfit.borrow_mut().get_or_insert(misfit);
+            calm
+        })
+    }
+
     /// Every decision taken, the ledger of the faults, and the pins that nobody asked for.
     pub fn results(&self) -> (Vec<Drawn>, Vec<FaultRow>, Vec<String>) {
         let decisions = self.decisions.borrow();
@@ -81,18 +97,18 @@ impl model::rt::Director for Director {
     fn decide(&self, who: &str, what: &str, below: u64) -> u64 {
         let who = recorder::alias_of(who);
         let decided = self.decisions.borrow_mut().decide(&who, what, below);
-        decided.unwrap_or_else(|error| panic!("{error}"))
+        self.taken(decided, 0)
     }
 
     fn delay_ms(&self, who: &str, what: &str) -> u64 {
         let who = recorder::alias_of(who);
         let decided = self.decisions.borrow_mut().decide_delay(&who, what);
-        decided.unwrap_or_else(|error| panic!("{error}"))
+        self.taken(decided, 0)
     }
 
     fn round_up_ms(&self, at_ms: u64) -> u64 {
         let grid = self.decisions.borrow_mut().round_up_ms();
-        at_ms.next_multiple_of(grid.unwrap_or_else(|error| panic!("{error}")))
+        at_ms.next_multiple_of(self.taken(grid, 1))
     }
 
     fn at_operation(&self, point: &OperationPoint<'_>) -> Intervention {

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::text::{did_you_mean, nearest, printable, shortened};
 use model::defect::DEFECTS;
+use model::operations::ROOTS;
 use scenarios::catalog::{self, Scenario};
 use scenarios::plan::{Core, Effect, FaultPlan, HostConfig, Plan, When};
 use scenarios::seed::Seed;
@@ -171,14 +172,20 @@ fn in_field(file: &Path, field: &str, error: &Error) -> Error {
 }
 
 fn check_operation(when: &When, known: &[&'static str]) -> Result<(), Error> {
-    let When::Operation { operation, .. } = when else {
+    let When::Operation { operation, root, .. } = when else {
         return Ok(());
     };
-    if known.contains(&operation.as_str()) {
-        return Ok(());
+    if !known.contains(&operation.as_str()) {
+        let hint = did_you_mean(operation, known.iter().copied(), "sim operations");
+        return Err(Error::usage(format!("no operation is called `{}`: {hint}", shortened(operation, 60))));
     }
-    let hint = did_you_mean(operation, known.iter().copied(), "sim operations");
-    Err(Error::usage(format!("no operation is called `{}`: {hint}", shortened(operation, 60))))
+    match root {
+        Some(root) if !ROOTS.contains(&root.as_str()) => {
+            let hint = did_you_mean(root, ROOTS.iter().copied(), "sim operations");
+            Err(Error::usage(format!("no operation runs for a root `{}`: {hint}", shortened(root, 60))))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The arguments of `sim` that draw this very plan, if a scenario of this build does.

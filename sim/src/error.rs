@@ -11,6 +11,9 @@ pub enum Error {
     /// The harness or its surroundings failed: a full disk, a worker that cannot be started.
     #[error("{0}")]
     Harness(String),
+    /// A person pressed Ctrl-C.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 impl Error {
@@ -29,6 +32,7 @@ impl Error {
         match self {
             Self::Usage(_) => ExitCode::Usage,
             Self::Harness(_) => ExitCode::Harness,
+            Self::Interrupted => ExitCode::Interrupted,
         }
     }
 }

@@ -2,7 +2,8 @@
 
 /// How a command ended, as its process reports it.
 ///
-/// A run that is stopped with Ctrl-C is reported as 130 by the shell; nothing here catches the signal.
+/// Only a command that has something to clean up catches Ctrl-C and ends with 130; every other one is ended by the
+/// signal, which a shell reports as 130 as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum ExitCode {
@@ -22,6 +23,8 @@ pub enum ExitCode {
     Unmet = 14,
     /// The harness itself failed; nothing is known about the modelled system.
     Harness = 20,
+    /// A person stopped it.
+    Interrupted = 130,
 }
 
 /// Findings from the gravest to the lightest. What casts doubt on everything else comes first.
@@ -51,6 +54,7 @@ impl ExitCode {
             Self::Nondeterminism => "nondeterminism",
             Self::Unmet => "unmet",
             Self::Harness => "harness error",
+            Self::Interrupted => "interrupted",
         }
     }
 
@@ -81,8 +85,8 @@ mod tests {
 
     #[test]
     fn the_numbers_are_those_of_the_documentation() {
-        let numbers = [Held, Usage, Safety, Liveness, Crash, Nondeterminism, Unmet, Harness].map(ExitCode::number);
-        assert_eq!(numbers, [0, 2, 10, 11, 12, 13, 14, 20]);
+        let numbers = [Held, Usage, Safety, Liveness, Crash, Nondeterminism, Unmet, Harness, Interrupted];
+        assert_eq!(numbers.map(ExitCode::number), [0, 2, 10, 11, 12, 13, 14, 20, 130]);
     }
 
     #[test]

@@ -4,15 +4,21 @@
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::operation::{Disturbance, Edge, Intervention, OperationPoint};
-use model::platform::{Control, JsError, ObjectKey};
+use model::operations::ROOTS;
+use model::platform::{Control, ObjectKey};
 use model::rt;
-use scenarios::plan::{self, Effect, ErrorFlag, ErrorKind, FaultPlan, Interruptible, ResetKind, When};
+use scenarios::plan::{self, Effect, FaultPlan, Interruptible, When};
 use scenarios::trace::{Stream, Value};
 
 use crate::recorder;
 use crate::run::FaultRow;
+
+mod errors;
+
+use errors::{error_of, reset_error};
 
 /// The faults of one run.
 pub struct FaultKernel {
@@ -25,7 +31,7 @@ struct Fault {
     /// Operations that matched the trigger, and the release of a hold, so far.
     matches: Cell<u64>,
     release_matches: Cell<u64>,
-    delivered: Cell<u64>,
+    delivered: Arc<AtomicU64>,
     is_holding: Cell<bool>,
 }
 
@@ -36,7 +42,7 @@ impl FaultKernel {
             plan: plan.clone(),
             matches: Cell::new(0),
             release_matches: Cell::new(0),
-            delivered: Cell::new(0),
+            delivered: Arc::default(),
             is_holding: Cell::new(false),
         };
         FaultKernel { faults: plans.iter().map(fault).collect(), control: RefCell::new(None) }
@@ -61,7 +67,7 @@ impl FaultKernel {
             fault,
             requested: 1,
             armed: u64::from(self.control.borrow().is_some()),
-            delivered: state.delivered.get(),
+            delivered: state.delivered.load(Ordering::Relaxed),
         };
         self.faults.iter().enumerate().map(row).collect()
     }
@@ -91,19 +97,19 @@ impl FaultKernel {
         let Some(key) = session_key(session) else { return };
         let control = self.control.borrow().clone();
         let Some(control) = control else { return };
-        let delivered = match &fault.plan.effect {
-            Effect::Reset { kind } => control.reset(&key, reset_error(*kind)),
-            Effect::Interrupt { what } => control.interrupt(&key, interruptible(*what)),
-            Effect::Fail { .. } | Effect::Delay { .. } | Effect::Hold { .. } => false,
-        };
-        if delivered {
-            self.deliver(index, Some(session));
+        // The order reaches the object in its own time; only then it is known whether there is anything to act on.
+        let (delivered, session) = (self.delivery(index), session.clone());
+        let found = move || delivered.tell(Some(&session));
+        match &fault.plan.effect {
+            Effect::Reset { kind } => drop(control.reset(&key, reset_error(*kind), found)),
+            Effect::Interrupt { what } => drop(control.interrupt(&key, interruptible(*what), found)),
+            Effect::Fail { .. } | Effect::Delay { .. } | Effect::Hold { .. } => {}
         }
     }
 
     /// One edge of one operation of `who`: what the plan wants there.
     pub fn at_operation(&self, point: &OperationPoint<'_>, who: &str) -> Intervention {
-        let mut intervention = Intervention::NONE;
+        let mut due = Vec::new();
         for (index, fault) in self.faults.iter().enumerate() {
             if let Effect::Hold { release: Some(release), .. } = &fault.plan.effect
                 && counts(release, &fault.release_matches, point, who) == Some(true)
@@ -112,14 +118,35 @@ impl FaultKernel {
             }
             let lasting = matches!(fault.plan.effect, Effect::Fail { lasting: true, .. });
             match counts(&fault.plan.when, &fault.matches, point, who) {
-                Some(true) => {}
-                Some(false) if lasting && fault.delivered.get() > 0 => {}
-                _ => continue,
+                Some(true) => due.push(index),
+                Some(false) if lasting && fault.delivered.load(Ordering::Relaxed) > 0 => due.push(index),
+                _ => {}
             }
-            self.deliver(index, Some(who));
-            self.add(&mut intervention, index, fault);
+        }
+        let mut intervention = Intervention::NONE;
+        for index in self.compatible(&due) {
+            self.delivery(index).tell(Some(who));
+            self.add(&mut intervention, index, &self.faults[index]);
         }
         intervention
+    }
+
+    /// Those of the faults due at one edge that can happen: a reset leaves nothing to disturb, of failures and waits the
+    /// first excludes the others, and an interrupt needs something that runs. The rest was not delivered.
+    fn compatible(&self, due: &[usize]) -> Vec<usize> {
+        let effect = |index: usize| &self.faults[index].plan.effect;
+        let first = |is: fn(&Effect) -> bool| due.iter().copied().find(|index| is(effect(*index)));
+        if let Some(reset) = first(|effect| matches!(effect, Effect::Reset { .. })) {
+            return vec![reset];
+        }
+        let interrupts = |index: &usize| match effect(*index) {
+            Effect::Interrupt { what } => Control::can_interrupt_here(interruptible(*what)),
+            _ => false,
+        };
+        let interrupt = due.iter().copied().find(interrupts);
+        let disturbance =
+            first(|effect| matches!(effect, Effect::Fail { .. } | Effect::Delay { .. } | Effect::Hold { .. }));
+        interrupt.into_iter().chain(disturbance).collect()
     }
 
     fn add(&self, intervention: &mut Intervention, index: usize, fault: &Fault) {
@@ -156,17 +183,33 @@ impl FaultKernel {
         }
     }
 
-    fn deliver(&self, index: usize, who: Option<&str>) {
-        let delivered = &self.faults[index].delivered;
-        delivered.set(delivered.get() + 1);
-        self.say("fault.delivered", index, who);
+    fn delivery(&self, index: usize) -> Delivery {
+        let fault = &self.faults[index];
+        Delivery { index, what: describe(&fault.plan), count: Arc::clone(&fault.delivered) }
     }
 
     fn say(&self, name: &'static str, index: usize, who: Option<&str>) {
-        let what = describe(&self.faults[index].plan);
-        let fields = vec![("fault".into(), Value::Uint(index as u64)), ("what".into(), Value::Text(what.into()))];
-        recorder::record(Stream::Fault, name, who, fields);
+        say(name, index, &describe(&self.faults[index].plan), who);
     }
+}
+
+/// How the delivery of a fault is told and counted, for whoever carries it out.
+struct Delivery {
+    index: usize,
+    what: String,
+    count: Arc<AtomicU64>,
+}
+
+impl Delivery {
+    fn tell(self, who: Option<&str>) {
+        self.count.fetch_add(1, Ordering::Relaxed);
+        say("fault.delivered", self.index, &self.what, who);
+    }
+}
+
+fn say(name: &'static str, index: usize, what: &str, who: Option<&str>) {
+    let fields = vec![("fault".into(), Value::Uint(index as u64)), ("what".into(), Value::Text(what.into()))];
+    recorder::record(Stream::Fault, name, who, fields);
 }
 
 /// `Some(true)` when this edge is the n-th match, `Some(false)` when it is a later one.
@@ -195,47 +238,6 @@ fn interruptible(what: Interruptible) -> &'static str {
     }
 }
 
-fn reset_error(kind: ResetKind) -> JsError {
-    match kind {
-        ResetKind::CodeUpdate => JsError::code_updated(),
-        ResetKind::Memory => JsError::memory_exceeded(),
-        ResetKind::Cpu => JsError::cpu_exceeded(),
-        ResetKind::StorageTimeout => JsError::storage_timeout(),
-        ResetKind::Moved => JsError::moved(),
-    }
-}
-
-/// The platform's error of a kind, with the text and flags of the plan if it gives them.
-fn error_of(kind: ErrorKind, text: Option<&str>, flags: Option<&[ErrorFlag]>) -> JsError {
-    let mut error = match kind {
-        ErrorKind::CodeUpdate => JsError::code_updated(),
-        ErrorKind::StorageTimeout => JsError::storage_timeout(),
-        ErrorKind::StorageInternal => JsError::new(
-            "Internal error in Durable Object storage write caused object to be reset; reference = 0000000000000000",
-        ),
-        ErrorKind::StartupInternalError => {
-            JsError::new("Internal error while starting up Durable Object storage caused object to be reset.")
-        }
-        ErrorKind::ConcurrencyReset => JsError::section_too_long(),
-        ErrorKind::CpuLimit => JsError::cpu_exceeded(),
-        ErrorKind::MemoryLimit => JsError::memory_exceeded(),
-        ErrorKind::InternalError => JsError::new("internal error; reference = 000000000000000000000000"),
-        ErrorKind::Retryable => JsError::connection_lost(),
-        ErrorKind::Destroyed => JsError::aborted("destroyed"),
-        ErrorKind::Unknown => JsError::new("something nobody expected"),
-    };
-    if let Some(text) = text {
-        error.message = text.into();
-    }
-    if let Some(flags) = flags {
-        error.retryable = flags.contains(&ErrorFlag::Retryable);
-        error.overloaded = flags.contains(&ErrorFlag::Overloaded);
-        error.remote = flags.contains(&ErrorFlag::Remote);
-        error.durable_object_reset = flags.contains(&ErrorFlag::DurableObjectReset);
-    }
-    error
-}
-
 /// A fault in a few words, for stories: `hold teardown · server.close #1`.
 fn describe(plan: &FaultPlan) -> String {
     let effect = match &plan.effect {
@@ -254,18 +256,22 @@ fn describe(plan: &FaultPlan) -> String {
     }
 }
 
-/// Names of every operation, for checking a plan before it runs.
-pub fn unknown_operation(faults: &[FaultPlan], known: &[&'static str]) -> Option<Arc<str>> {
-    let named = |when: &When| match when {
-        When::Operation { operation, .. } => Some(operation.clone()),
-        When::At { .. } => None,
+/// What a fault names that this host does not have: an operation or a root, with the word for it.
+pub fn unknown_name(faults: &[FaultPlan]) -> Option<(&'static str, String)> {
+    let operations = model::operations::names();
+    let unknown = |when: &When| {
+        let When::Operation { operation, root, .. } = when else { return None };
+        if !operations.contains(&operation.as_str()) {
+            return Some(("operation", operation.clone()));
+        }
+        let root = root.as_ref().filter(|root| !ROOTS.contains(&root.as_str()))?;
+        Some(("root", root.clone()))
     };
-    let mut names = faults.iter().flat_map(|fault| {
+    faults.iter().find_map(|fault| {
         let release = match &fault.effect {
-            Effect::Hold { release: Some(release), .. } => named(release),
+            Effect::Hold { release: Some(release), .. } => unknown(release),
             _ => None,
         };
-        named(&fault.when).into_iter().chain(release)
-    });
-    names.find(|name| !known.contains(&name.as_str())).map(Arc::from)
+        unknown(&fault.when).or(release)
+    })
 }

@@ -26,6 +26,7 @@ pub mod error;
 pub mod exit_code;
 pub mod faults;
 pub mod files;
+pub mod interrupt;
 pub mod planted;
 pub mod recorder;
 pub mod report;

@@ -8,6 +8,7 @@ mod fields;
 
 use crate::error::Error;
 use crate::world;
+use scenarios::plan::session_alias;
 use scenarios::trace::{Event, Name, Stream, TraceDigest, Value};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -44,12 +45,14 @@ struct Buffer {
     event_count: u32,
     events: Vec<Event>,
     digest: TraceDigest,
-    /// What speaks, as the trace names it: session ids by their client's name, everything else as it is.
+    /// What speaks, as the trace names it: session ids by their alias, everything else as it is.
     aliases: BTreeMap<String, Arc<str>>,
     /// The one that spoke last speaks again more often than not.
     last_alias: Option<(String, Arc<str>)>,
-    /// The other way round: the last session id of each client.
+    /// The other way round: the session id behind each alias.
     sessions: BTreeMap<Arc<str>, String>,
+    /// Sessions that were minted for each client.
+    minted: BTreeMap<Arc<str>, u64>,
 }
 
 thread_local! {
@@ -81,6 +84,7 @@ pub fn begin(keep: Keep, event_limit: u32) {
         aliases: BTreeMap::new(),
         last_alias: None,
         sessions: BTreeMap::new(),
+        minted: BTreeMap::new(),
     }));
 }
 
@@ -106,14 +110,14 @@ pub fn finish() -> Recording {
     })
 }
 
-/// How the trace of this thread's run names `who`: a session id by its client's name, anything else as it is.
+/// How the trace of this thread's run names `who`: a session id by its alias, anything else as it is.
 pub fn alias_of(who: &str) -> Arc<str> {
     BUFFER.with_borrow_mut(|buffer| buffer.as_mut().map_or_else(|| who.into(), |buffer| buffer.alias(who)))
 }
 
-/// The session id that a client's name stands for now: the last one that was minted for it.
-pub fn session_of(client: &str) -> Option<String> {
-    BUFFER.with_borrow(|buffer| buffer.as_ref().and_then(|buffer| buffer.sessions.get(client).cloned()))
+/// The session id that an alias stands for, once it was minted.
+pub fn session_of(alias: &str) -> Option<String> {
+    BUFFER.with_borrow(|buffer| buffer.as_ref().and_then(|buffer| buffer.sessions.get(alias).cloned()))
 }
 
 /// Records one event of the harness itself: history, faults, phases. Times in `fields` are already relative to the run.
@@ -136,9 +140,10 @@ fn push(stream: Stream, name: Name, who: Option<&str>, fields: Vec<(Name, Value)
 }
 
 impl Buffer {
-    fn push(&mut self, stream: Stream, name: Name, who: Option<&str>, fields: Vec<(Name, Value)>) {
+    fn push(&mut self, stream: Stream, name: Name, who: Option<&str>, mut fields: Vec<(Name, Value)>) {
         if stream == Stream::Platform && name == "session.minted" {
-            self.learn_alias(who, &fields);
+            let alias = self.learn_alias(who, &fields);
+            fields.extend(alias.map(|alias| ("alias".into(), Value::Text(alias))));
         }
         let event = Event {
             at_ms: world::run_ms(),
@@ -155,15 +160,18 @@ impl Buffer {
         }
     }
 
-    /// `session.minted {who: client, session: id}`: from now on that id is shown under the client's name.
-    fn learn_alias(&mut self, client: Option<&str>, fields: &[(Name, Value)]) {
-        let session = fields.iter().find(|(name, _)| name == "session").and_then(|(_, value)| value.as_text());
-        if let (Some(client), Some(session)) = (client, session) {
-            let client = self.alias(client);
-            self.sessions.insert(client.clone(), session.to_owned());
-            self.aliases.insert(session.to_owned(), client);
-            self.last_alias = None;
-        }
+    /// `session.minted {who: client, session: id}`: from now on that id is shown under an alias of its own, which for
+    /// the client's first session is the client's name.
+    fn learn_alias(&mut self, client: Option<&str>, fields: &[(Name, Value)]) -> Option<Arc<str>> {
+        let session = fields.iter().find(|(name, _)| name == "session").and_then(|(_, value)| value.as_text())?;
+        let client = self.alias(client?);
+        let number = self.minted.entry(client.clone()).or_default();
+        *number += 1;
+        let alias: Arc<str> = if *number == 1 { client } else { session_alias(&client, *number).into() };
+        self.sessions.insert(alias.clone(), session.to_owned());
+        self.aliases.insert(session.to_owned(), alias.clone());
+        self.last_alias = None;
+        Some(alias)
     }
 
     fn alias(&mut self, who: &str) -> Arc<str> {

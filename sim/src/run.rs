@@ -95,7 +95,7 @@ pub struct WorldResult {
     pub fault_ledger: Vec<FaultRow>,
     /// Pins of the plan that no decision asked for.
     pub unknown_pins: Vec<String>,
-    /// Why the world could not obey the plan at all: a harness error.
+    /// Why the world could not obey the plan: a harness error.
     pub stopped: Option<String>,
 }
 

@@ -8,6 +8,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
+/// How long an interruption may go unnoticed while a worker runs.
+const LOOK_UP_EVERY: Duration = Duration::from_millis(50);
+
 /// One run that a worker is asked for: a line of JSON on its standard input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -73,7 +76,7 @@ impl Worker {
     /// Asks for one run. `Ok(Err(sentence))` says how the worker was lost over it; the next question starts another.
     ///
     /// # Errors
-    /// A harness error when no worker can be started.
+    /// A harness error when no worker can be started; an interruption, soon after it was asked for.
     pub fn ask(&mut self, job: &Job) -> Result<Result<Answer, String>, Error> {
         let mut process = match self.process.take() {
             Some(process) => process,
@@ -83,6 +86,10 @@ impl Worker {
         let is_asked = writeln!(process.input, "{line}").and_then(|()| process.input.flush()).is_ok();
         let answered = if is_asked { receive(&process.lines, self.spec.wall_limit) } else { Answered::Died };
         match answered {
+            _ if crate::interrupt::is_asked_for() => {
+                process.end();
+                Err(Error::Interrupted)
+            }
             Answered::Line(line) => {
                 self.process = Some(process);
                 Ok(serde_json::from_str(&line).map_err(|error| format!("the worker's answer cannot be read: {error}")))
@@ -154,9 +161,16 @@ enum Answered {
 
 #[expect(clippy::disallowed_methods, reason = "this process is outside the simulation and its clock is the real one")]
 fn receive(lines: &Receiver<String>, wall_limit: Duration) -> Answered {
-    match lines.recv_timeout(wall_limit) {
-        Ok(line) => Answered::Line(line),
-        Err(mpsc::RecvTimeoutError::Disconnected) => Answered::Died,
-        Err(mpsc::RecvTimeoutError::Timeout) => Answered::Late,
+    let mut left = wall_limit;
+    loop {
+        let slice = left.min(LOOK_UP_EVERY);
+        match lines.recv_timeout(slice) {
+            Ok(line) => return Answered::Line(line),
+            Err(mpsc::RecvTimeoutError::Disconnected) => return Answered::Died,
+            Err(mpsc::RecvTimeoutError::Timeout) => left -= slice,
+        }
+        if left.is_zero() || crate::interrupt::is_asked_for() {
+            return Answered::Late;
+        }
     }
 }

@@ -51,10 +51,8 @@ pub fn run_world(plan: &Plan, options: &WorldOptions) -> WorldResult {
 
 fn obey(plan: &Plan, options: &WorldOptions, runtime: &mut Runtime) -> Result<WorldResult, String> {
     let config = host_config(plan)?;
-    if let Some(name) = faults::unknown_operation(&plan.faults, &model::operations::names()) {
-        return Err(format!(
-            "a fault names the operation `{name}`, which this host does not have: see `sim operations`"
-        ));
+    if let Some((what, name)) = faults::unknown_name(&plan.faults) {
+        return Err(format!("a fault names the {what} `{name}`, which this host does not have: see `sim operations`"));
     }
     let director = Director::new(plan)?;
     runtime.block_on(async {
@@ -76,8 +74,10 @@ fn obey(plan: &Plan, options: &WorldOptions, runtime: &mut Runtime) -> Result<Wo
         deployment.stop().await;
         rt::end_run();
         let (decisions, fault_ledger, unknown_pins) = director.results();
-        let operation_count = director.operation_count();
-        Ok(WorldResult { ends_at_ms, operation_count, decisions, fault_ledger, unknown_pins, stopped: None })
+        let (operation_count, stopped) = (director.operation_count(), director.misfit());
+        // What a void run did not ask for says nothing about the plan.
+        let unknown_pins = if stopped.is_some() { Vec::new() } else { unknown_pins };
+        Ok(WorldResult { ends_at_ms, operation_count, decisions, fault_ledger, unknown_pins, stopped })
     })
 }
 

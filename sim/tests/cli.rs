@@ -132,6 +132,20 @@ fn a_reader_that_goes_away_is_no_failure() {
 }
 
 #[test]
+fn what_was_found_is_told_also_where_its_report_cannot_be_written() {
+    let scratch = Scratch::new("unwritable");
+    scratch.write("taken", b"");
+    let failing = ["--seed", "8", "--defect", "idle-alarm-not-rearmed", "--reports", "taken"];
+    for one in [&[][..], &["--scenario", SCENARIO]] {
+        let ran = scratch.sim(&[&failing[..], one, &["--format", "json"]].concat());
+        assert_eq!((ran.code, &ran.json()["exit_code"]), (20, &10.into()), "{}", ran.shown());
+        assert!(ran.stderr.starts_with("error: taken/") && ran.stderr.contains(": cannot write: "), "{}", ran.shown());
+        let ran = scratch.sim(&[&failing[..], one].concat());
+        assert!(ran.code == 20 && ran.stdout.contains("FAILED  "), "{}", ran.shown());
+    }
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_a_harness_error() {
     let ran = Scratch::new("full").sim_into_file("/dev/full", &["list"]);

@@ -116,6 +116,65 @@ fn an_interrupted_disposal_finishes_its_teardown_and_loses_its_bookkeeping() {
 }
 
 #[test]
+fn an_interrupt_that_finds_nothing_to_interrupt_is_unmet() {
+    let interrupts = |what: &str| json!({"do": "interrupt", "what": what});
+    // A call that is served touches no init and no disposal, nor does its owner check at the edge.
+    let served = |operation: &str| json!({"operation": operation, "edge": "begin", "n": 2});
+    let whens = [
+        (served("edge · stub.validate"), "init"),
+        (served("validate · storage.get destroy-pending"), "disposal"),
+        (at("teardown · server.close", "dispose", "begin"), "init"),
+        (json!({"at_ms": 1000, "session": "s1"}), "init"),
+        (json!({"at_ms": 1000, "session": "s1"}), "disposal"),
+    ];
+    for (when, what) in whens {
+        let result = run(one(when.clone(), interrupts(what)));
+        assert!(matches!(result.findings.as_slice(), [Finding::Unmet(_)]), "{when} {what}: {:?}", result.findings);
+        assert!(first(&result, Stream::Fault, "fault.delivered").is_none(), "{when} {what}");
+    }
+}
+
+#[test]
+fn of_two_faults_at_one_edge_that_exclude_each_other_only_one_is_delivered() {
+    let counts = |effects: [Json; 2]| -> Vec<u64> {
+        let when = at("teardown · server.close", "dispose", "begin");
+        let faults = effects.map(|effect| json!({"when": when, "effect": effect}));
+        run(json!(faults)).faults.iter().map(|row| row.delivered).collect()
+    };
+    let delay = json!({"do": "delay", "ms": 5});
+    let fail = json!({"do": "fail", "error": "unknown"});
+    let reset = json!({"do": "reset", "kind": "moved"});
+    let interrupt = |what: &str| json!({"do": "interrupt", "what": what});
+    assert_eq!(counts([delay.clone(), fail.clone()]), [1, 0]);
+    assert_eq!(counts([fail, reset]), [0, 1]);
+    assert_eq!(counts([interrupt("init"), interrupt("disposal")]), [0, 1]);
+    assert_eq!(counts([interrupt("disposal"), delay]), [1, 1], "an interrupt and a delay go together");
+}
+
+#[test]
+fn an_interrupt_at_a_time_ends_the_disposal_that_runs_then() {
+    let hold =
+        json!({"when": at("teardown · server.close", "dispose", "begin"), "effect": {"do": "hold", "for_ms": 200}});
+    let held = run(json!([hold.clone()]));
+    let begin = first(&held, Stream::State, "disposal.begin").expect("a disposal").at_ms;
+    let interrupt = json!({"do": "interrupt", "what": "disposal"});
+    let result = run(json!([hold, {"when": {"at_ms": begin + 100, "session": "s1"}, "effect": interrupt}]));
+    assert!(delivered(&result));
+    assert!(has(&result, Stream::State, "disposal.end", "outcome", "interrupted"));
+    assert_eq!(result.outcome(), ExitCode::Held, "{:?}", result.findings);
+}
+
+#[test]
+fn a_reset_of_an_object_that_is_not_in_memory_is_unmet() {
+    let reset =
+        |at_ms: u64| json!({"when": {"at_ms": at_ms, "session": "s1"}, "effect": {"do": "reset", "kind": "moved"}});
+    let result = run(json!([reset(1000), reset(1001)]));
+    let counts: Vec<u64> = result.faults.iter().map(|row| row.delivered).collect();
+    assert_eq!(counts, [1, 0]);
+    assert_eq!(result.outcome(), ExitCode::Unmet);
+}
+
+#[test]
 fn a_reset_at_a_time_ends_the_object_and_the_session_goes_on() {
     let result = run(one(json!({"at_ms": 1000, "session": "s1"}), json!({"do": "reset", "kind": "code_update"})));
     assert!(delivered(&result));
@@ -146,6 +205,23 @@ fn a_pinned_decision_is_taken_as_pinned() {
     let result = run_plan(&pinned, &RunOptions::default()).expect("the harness runs");
     let fired = first(&result, Stream::Platform, "alarm.fired").expect("the alarm fires");
     assert_eq!(fired.number("late_ms"), Some(50));
+}
+
+#[test]
+fn a_pin_that_does_not_fit_its_decision_is_a_harness_error_that_names_it() {
+    for (pin, below) in [("s1/alarm.late@1#0", "below"), ("s1/session-id@0#0", "below")] {
+        let pinned = plan(json!([]), json!({pin: u64::MAX}));
+        let result = run_plan(&pinned, &RunOptions::default()).expect("the harness runs");
+        let [Finding::Harness { what, panic: None }] = &*result.findings else { panic!("{:?}", result.findings) };
+        assert!(what.contains(pin) && what.contains(below), "{what}");
+    }
+}
+
+#[test]
+fn a_fault_with_an_unknown_root_is_a_harness_error_that_names_it() {
+    let result = run(one(at("teardown · server.close", "disposal", "begin"), json!({"do": "delay", "ms": 5})));
+    assert_eq!(result.outcome(), ExitCode::Harness);
+    assert!(format!("{:?}", result.findings).contains("the root `disposal`"), "{:?}", result.findings);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use scenarios::catalog;
 use scenarios::plan::Plan;
 use scenarios::seed::Seed;
-use scenarios::trace::Stream;
+use scenarios::trace::{Stream, spans_named};
 use sim::report::event_text;
 use sim::run::{RunOptions, run_plan};
 
@@ -25,6 +25,20 @@ fn first_client(seed: u64) -> Plan {
     let mut plan = plan_of(seed);
     plan.clients.truncate(1);
     plan
+}
+
+#[test]
+fn a_tool_call_is_told_under_the_span_that_built_its_server() {
+    let result = run_plan(&plan_of(7), &RunOptions::default()).expect("the harness runs");
+    let builds: Vec<(&str, &str)> = spans_named(&result.trace, "McpSessionDOSqlite.buildMcpServer")
+        .filter_map(|span| Some((span.text("trace")?, span.who()?)))
+        .collect();
+    let calls: Vec<_> = spans_named(&result.trace, "mcp.host.tool.execute").collect();
+    assert!(!calls.is_empty());
+    for call in calls {
+        assert!(call.text("parent").is_some(), "{}", event_text(call));
+        assert!(builds.contains(&(call.text("trace").unwrap_or(""), call.who().unwrap_or(""))), "{}", event_text(call));
+    }
 }
 
 #[test]

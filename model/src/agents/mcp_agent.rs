@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::transport::Transport;
+use super::transport::{Transport, Unhandled};
 use super::{AgentHost, AgentState, DESTROY_PENDING_KEY, INITIALIZE_KEY, PROPS_KEY, party_server, schedule};
 use crate::config::DESTROY_ALARM_DELAY_MS;
-use crate::js::{EventLoop, call, hops, js, rooted};
+use crate::js::{EventLoop, Promise, call, hops, js, rooted};
 use crate::platform::{JsError, Socket, micro};
 
 crate::operations! {
@@ -79,14 +79,17 @@ async fn reinitialize(agent: &AgentState) -> Result<(), JsError> {
     Ok(())
 }
 
-/// The framework's onConnect: hands the socket to the transport's handler and does not wait for it.
+/// The framework's onConnect: hands the socket to the transport's handler, and does not wait for what is given back.
 ///
 /// The caller has checked that there is a transport.
-pub fn connect(transport: &Rc<Transport>, socket: Socket, opening: Opening) {
+pub fn connect(transport: &Rc<Transport>, socket: Socket, opening: Opening) -> Promise<Result<(), Unhandled>> {
     let transport = Rc::clone(transport);
     match opening {
-        Opening::Post(messages) => drop(call(rooted("post", Box::pin(transport.handle_post(socket, messages))))),
-        Opening::Get(cursor) => drop(call(rooted("get", Box::pin(transport.handle_get(socket, cursor))))),
+        Opening::Post(messages) => call(rooted("post", Box::pin(transport.handle_post(socket, messages)))),
+        Opening::Get(cursor) => {
+            let handling = async move { transport.handle_get(socket, cursor).await.map_err(Unhandled::from) };
+            call(rooted("get", Box::pin(handling)))
+        }
     }
 }
 

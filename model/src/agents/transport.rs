@@ -63,6 +63,21 @@ pub struct RequestExtra {
     pub request_id: Value,
 }
 
+/// A POST or GET whose handling broke off.
+#[derive(Clone, Debug)]
+pub struct Unhandled {
+    /// What it failed with.
+    pub error: JsError,
+    /// Ids of the requests that were not given to their handlers; none of a GET.
+    pub request_ids: Vec<Value>,
+}
+
+impl From<JsError> for Unhandled {
+    fn from(error: JsError) -> Self {
+        Unhandled { error, request_ids: Vec::new() }
+    }
+}
+
 /// What a message of the server belongs to.
 #[derive(Clone, Debug, Default)]
 pub struct Related {
@@ -137,31 +152,44 @@ impl Transport {
         self.dispatch(message, None);
     }
 
-    /// Handles the messages of a POST. The caller does not wait for it; a failure leaves the client waiting.
+    /// Handles the messages of a POST. The framework does not wait for it.
     ///
     /// # Errors
-    /// When its request row cannot be written.
-    pub async fn handle_post(self: Rc<Self>, socket: Socket, messages: Vec<Value>) -> Result<(), JsError> {
-        let requests = messages.iter().filter(|message| mcp::is_request(message));
-        let request_ids: Vec<Value> = requests.map(|request| request["id"].clone()).collect();
+    /// When its request row cannot be written or its interceptor fails, with the requests that nobody will answer.
+    pub async fn handle_post(self: Rc<Self>, socket: Socket, messages: Vec<Value>) -> Result<(), Unhandled> {
+        let ids = |messages: &[Value]| -> Vec<Value> {
+            let requests = messages.iter().filter(|message| mcp::is_request(message));
+            requests.map(|request| request["id"].clone()).collect()
+        };
+        let request_ids = ids(&messages);
         if !request_ids.is_empty() {
-            let stream = connection_id(&socket);
-            let state = ConnectionState {
-                stream_id: Some(stream.clone()),
-                request_ids: Some(request_ids.clone()),
-                ..ConnectionState::default()
-            };
-            state.put_on(&socket);
-            let key = format!("{STREAM_REQUESTS_PREFIX}{stream}");
-            self.ctx.storage().put(&POST_PUT_ROW, key, Value::Array(request_ids)).await?;
-            state_event!("request.accepted", self.ctx.label(), stream = &*stream);
-            if messages.iter().any(|message| mcp::is_request(message) && message["method"] == "tools/call") {
-                js(self.prime(&socket, &stream)).await;
-            }
+            let is_call = |message: &Value| mcp::is_request(message) && message["method"] == "tools/call";
+            let is_primed = messages.iter().any(is_call);
+            let accepted = self.accept(&socket, request_ids.clone(), is_primed).await;
+            accepted.map_err(|error| Unhandled { error, request_ids })?;
         }
-        for message in messages {
-            micro(&POST_INTERCEPTOR).await?;
-            self.dispatch(message, Some(socket.number()));
+        let mut left = messages.into_iter();
+        while !left.as_slice().is_empty() {
+            let intercepted = micro(&POST_INTERCEPTOR).await;
+            intercepted.map_err(|error| Unhandled { error, request_ids: ids(left.as_slice()) })?;
+            left.next().into_iter().for_each(|message| self.dispatch(message, Some(socket.number())));
+        }
+        Ok(())
+    }
+
+    /// Writes the row of a POST's requests, and primes its stream if a call is among them.
+    async fn accept(&self, socket: &Socket, request_ids: Vec<Value>, is_primed: bool) -> Result<(), JsError> {
+        let stream = connection_id(socket);
+        let state = ConnectionState {
+            stream_id: Some(stream.clone()),
+            request_ids: Some(request_ids.clone()),
+            ..ConnectionState::default()
+        };
+        state.put_on(socket);
+        let key = format!("{STREAM_REQUESTS_PREFIX}{stream}");
+        self.ctx.storage().put(&POST_PUT_ROW, key, Value::Array(request_ids)).await?;
+        if is_primed {
+            js(self.prime(socket, &stream)).await;
         }
         Ok(())
     }

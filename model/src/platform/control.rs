@@ -15,10 +15,13 @@ pub struct Control {
     cluster: Cluster,
 }
 
+/// Told just before an order acts; never, when it finds nothing to act on.
+type Found = Box<dyn FnOnce() + Send>;
+
 enum Order {
     Release(u64),
-    Reset(ObjectKey, JsError),
-    Interrupt(ObjectKey, &'static str),
+    Reset(ObjectKey, JsError, Found),
+    Interrupt(ObjectKey, &'static str, Found),
 }
 
 impl Control {
@@ -38,14 +41,21 @@ impl Control {
         }
     }
 
-    /// Resets an object; false when it is placed nowhere.
-    pub fn reset(&self, key: &ObjectKey, error: JsError) -> bool {
-        self.order(key, Order::Reset(key.clone(), error))
+    /// Resets an object, and calls `found` just before, if it is in memory by then; false when it is placed nowhere.
+    pub fn reset(&self, key: &ObjectKey, error: JsError, found: impl FnOnce() + Send + 'static) -> bool {
+        self.order(key, Order::Reset(key.clone(), error, Box::new(found)))
     }
 
-    /// Interrupts a running root fiber (`init` or `disposal`) of an object; false when it is placed nowhere.
-    pub fn interrupt(&self, key: &ObjectKey, what: &'static str) -> bool {
-        self.order(key, Order::Interrupt(key.clone(), what))
+    /// Interrupts the root fiber (`init` or `disposal`) of an object, and calls `found` just before, if one runs by
+    /// then; false when the object is placed nowhere.
+    pub fn interrupt(&self, key: &ObjectKey, what: &'static str, found: impl FnOnce() + Send + 'static) -> bool {
+        self.order(key, Order::Interrupt(key.clone(), what, Box::new(found)))
+    }
+
+    /// True when an interrupt at the operation that is shown to the director now would find a root fiber to end.
+    pub fn can_interrupt_here(what: &'static str) -> bool {
+        let ctx = EventLoop::current().ctx();
+        Isolate::current(|isolate| isolate.running(&ctx.context, what)).is_some()
     }
 
     /// Ends an isolate; a new one takes its place.
@@ -68,9 +78,9 @@ impl Letter for OrderLetter {
 
     fn open(self: Box<Self>, event_loop: &Rc<EventLoop>) {
         Isolate::of(event_loop, |isolate| match self.0 {
-            Order::Release(number) => isolate.release(event_loop, number),
-            Order::Reset(key, error) => isolate.reset_object(event_loop, &key, error),
-            Order::Interrupt(key, what) => isolate.interrupt_object(event_loop, &key, what),
+            Order::Release(number) => drop(isolate.release(event_loop, number)),
+            Order::Reset(key, error, found) => isolate.reset_object(event_loop, &key, error, found),
+            Order::Interrupt(key, what, found) => isolate.interrupt_object(event_loop, &key, what, found),
         });
     }
 

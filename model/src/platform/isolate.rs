@@ -14,6 +14,7 @@ use super::operate::{self, Hold, Outcome};
 use super::socket::ClientSockets;
 use super::storage::{Batch, Store};
 use super::stub::SlotTable;
+use crate::fx::Fiber;
 use crate::js::{Ctx, EventLoop, Host, IoContext, Owner, Promise};
 use crate::operation::Edge;
 use crate::rt;
@@ -150,22 +151,28 @@ impl Isolate {
         self.dirty.borrow_mut().push(key.clone());
     }
 
-    pub(super) fn interrupt(&self, context: &Rc<IoContext>, what: &str) {
-        if let Some(object) = self.object_of(context) {
-            object.interrupt(what);
-        }
+    /// The root fiber of that kind which runs in the object of a context.
+    pub(super) fn running(&self, context: &Rc<IoContext>, what: &str) -> Option<Fiber> {
+        self.object_of(context)?.running(what)
     }
 
     fn object_of(&self, context: &Rc<IoContext>) -> Option<Rc<dyn DurableObject>> {
         self.by_context.borrow().get(&context.number).and_then(|instance| instance.object.borrow().clone())
     }
 
-    /// Interrupts a root fiber of an object from outside; false when the object or the fiber is not there.
-    pub(super) fn interrupt_object(&self, event_loop: &EventLoop, key: &ObjectKey, what: &str) -> bool {
-        let Some(context) = self.context_of(key) else { return false };
-        let ctx = Ctx { context: Rc::clone(&context), section: 0, root: "control" };
-        let object = self.object_of(&context);
-        object.is_some_and(|object| event_loop.with_ctx(ctx, || object.interrupt(what)))
+    /// Interrupts a root fiber of an object from outside, if object and fiber are there; says so just before.
+    pub(super) fn interrupt_object(
+        &self,
+        event_loop: &EventLoop,
+        key: &ObjectKey,
+        what: &str,
+        found: Box<dyn FnOnce()>,
+    ) {
+        let Some(context) = self.context_of(key) else { return };
+        let Some(fiber) = self.running(&context, what) else { return };
+        found();
+        let ctx = Ctx { context, section: 0, root: "control" };
+        event_loop.with_ctx(ctx, || fiber.interrupt());
     }
 
     /// Resets an incarnation: nothing of it goes on, whoever waits for it gets `error`.
@@ -176,11 +183,18 @@ impl Isolate {
         }
     }
 
-    /// Resets the incarnation of `key` from outside; false when there is none.
-    pub(super) fn reset_object(&self, event_loop: &EventLoop, key: &ObjectKey, error: JsError) -> bool {
-        let Some(context) = self.context_of(key) else { return false };
-        self.reset(event_loop, &context, error);
-        true
+    /// Resets the incarnation of `key` from outside, if there is one; says so just before.
+    pub(super) fn reset_object(
+        &self,
+        event_loop: &EventLoop,
+        key: &ObjectKey,
+        error: JsError,
+        found: Box<dyn FnOnce()>,
+    ) {
+        if let Some(context) = self.context_of(key).filter(|context| !context.is_dead()) {
+            found();
+            self.reset(event_loop, &context, error);
+        }
     }
 
     pub(super) fn hold(&self, number: u64, hold: Hold) {

@@ -16,6 +16,7 @@ use super::operate;
 use super::socket::Socket;
 use super::storage::{Storage, Store};
 use super::stub::{FetchRequest, FetchResponse, ReplyTo};
+use crate::fx::Fiber;
 use crate::js::{EventLoop, IoContext, Promise};
 use crate::operation::Operation;
 
@@ -75,9 +76,9 @@ pub trait DurableObject {
         true
     }
 
-    /// Interrupts a running root fiber (`init` or `disposal`) by its abort handle; false when none runs.
-    fn interrupt(&self, _what: &str) -> bool {
-        false
+    /// The root fiber (`init` or `disposal`) that runs and that nobody has interrupted, by its abort handle.
+    fn running(&self, _what: &str) -> Option<Fiber> {
+        None
     }
 }
 

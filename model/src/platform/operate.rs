@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::error::JsError;
 use super::isolate::Isolate;
+use crate::fx::Fiber;
 use crate::js::{Ctx, EventLoop, IoContext, Promise, hops, timer};
 use crate::operation::{Disturbance, Edge, Operation, OperationPoint};
 use crate::rt;
@@ -45,7 +46,8 @@ fn show(operation: &'static Operation, edge: Edge, past_gate: bool) -> Outcome {
         return Outcome::Go;
     }
     if let Some(what) = intervention.interrupt {
-        Isolate::current(|isolate| isolate.interrupt(&ctx.context, what));
+        let fiber = Isolate::current(|isolate| isolate.running(&ctx.context, what));
+        fiber.iter().for_each(Fiber::interrupt);
     }
     if let Some(error) = intervention.reset {
         Isolate::current(|isolate| isolate.reset(&event_loop, &ctx.context, error));

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use super::{CLASS, SessionObject};
 use crate::agents::mcp_agent::{self, Opening};
 use crate::agents::schedule::keep_alive;
-use crate::agents::transport::connection_id;
+use crate::agents::transport::{Related, Transport, Unhandled, connection_id};
 use crate::agents::{STREAM_REQUESTS_PREFIX, party_server};
 use crate::defect::defect;
-use crate::js::{hops, js, rooted};
+use crate::js::{Promise, call, hops, js, rooted};
 use crate::mcp::{self, Frame};
 use crate::platform::{FetchRequest, FetchResponse, JsError, Socket, micro};
 use crate::telemetry::{console_error, log_event};
@@ -81,7 +81,6 @@ async fn dispatch(
     let stream = connection_id(&socket);
     let key = format!("{STREAM_REQUESTS_PREFIX}{stream}");
     session.ctx().storage().put(&CONNECT_ROW, key, Value::Array(ids)).await?;
-    state_event!("request.accepted", session.label(), stream = &*stream);
     sdk_connect(session, socket, opening).await
 }
 
@@ -93,11 +92,40 @@ async fn sdk_connect(
 ) -> Result<(), JsError> {
     let transport = session.agent.transport.borrow().clone();
     match transport {
-        Some(transport) => mcp_agent::connect(&transport, socket, opening?),
+        Some(transport) => {
+            let handled = mcp_agent::connect(&transport, socket.clone(), opening?);
+            if !defect!(session.config, FailedHandlerUnanswered) {
+                end_if_unhandled(session, transport, socket, handled);
+            }
+        }
         None if defect!(session.config, SilentConnectWithoutTransport) => {}
         None => drop(socket.close(1011, "MCP transport not initialized")),
     }
     micro(&CONNECT_SDK).await
+}
+
+/// Found here: nobody waits for the transport's handler, so what fails in it leaves the client waiting until it gives
+/// up. Its requests are answered with an error instead, and a connection without any is closed.
+fn end_if_unhandled(
+    session: &Rc<SessionObject>,
+    transport: Rc<Transport>,
+    socket: Socket,
+    handled: Promise<Result<(), Unhandled>>,
+) {
+    let session = Rc::clone(session);
+    drop(call(async move {
+        let Err(Unhandled { error, request_ids }) = handled.wait_hops(0).await else { return };
+        print_error(&session, "onConnect", &error);
+        let related = Related { request: None, connection: Some(socket.number()) };
+        for id in &request_ids {
+            let refusal = mcp::error_response(id, mcp::INTERNAL_ERROR, "Internal error");
+            // The frame is written whatever becomes of storage; more cannot be done for the client.
+            drop(Rc::clone(&transport).send(refusal, related.clone()).await);
+        }
+        if request_ids.is_empty() {
+            drop(socket.close(1011, SETUP_FAILED));
+        }
+    }));
 }
 
 /// What the framework says about a payload that is no JSON.

@@ -170,8 +170,7 @@ async fn build_steps(
     create.end();
     created?;
     let engine = Engine::new(std::sync::Arc::clone(session.label()));
-    // The session supplies no parent span in this host: each tool call is a trace of its own.
-    let tool = ExecuteTool::new(Rc::clone(&engine), session.session_id_for_telemetry(), None);
+    let tool = ExecuteTool::new(Rc::clone(&engine), session.session_id_for_telemetry(), Some(span.clone()));
     let server = McpServer::new("executor", "1.0.0", tool);
     apps::watch(session, &server, meta.apps_enabled(), create);
     Ok(Runtime { server, engine })

@@ -255,10 +255,9 @@ impl DurableObject for SessionObject {
         Box::pin(connect::closed(self))
     }
 
-    fn interrupt(&self, what: &str) -> bool {
+    fn running(&self, what: &str) -> Option<Fiber> {
         let slot = if what == "init" { &self.init_abort } else { &self.dispose_abort };
-        let fiber = slot.borrow().clone();
-        fiber.as_ref().map(Fiber::interrupt).is_some()
+        slot.borrow().clone().filter(Fiber::can_be_interrupted)
     }
 }
 

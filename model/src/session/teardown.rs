@@ -171,6 +171,7 @@ pub(super) async fn dispose_idle_runtime(session: Rc<SessionObject>, disposal: D
 /// What follows the end of a root effect that has an abort handle: the handle is emptied if it is still this one's, then
 /// the awaiting caller goes on.
 pub(super) async fn let_go_of_handle(handle: &RefCell<Option<Fiber>>, fiber: &Fiber) {
+    fiber.end();
     hops(HANDLE_DROPPED_AFTER).await;
     handle.borrow_mut().take_if(|held| held.same(fiber));
     hops(CALLER_AFTER).await;

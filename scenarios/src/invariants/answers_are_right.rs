@@ -28,8 +28,7 @@ fn judge(plan: &Plan, trace: &Trace) -> Verdict {
         let Some(answer) = end.field("answer").map(json_of) else {
             continue;
         };
-        let client = request.client();
-        if faults.is_disturbed(client, request.begin.at_ms, end.at_ms) && is_error(&answer) {
+        if faults.is_disturbed(&request.session, request.begin.at_ms, end.at_ms) && is_failure(&answer) {
             continue;
         }
         match compare(plan, &request, &answer) {
@@ -90,8 +89,16 @@ fn code_of(plan: &Plan, request: &Request) -> Option<String> {
 }
 
 fn wrong(request: &Request, end: &Event, difference: &str) -> Violation {
-    let (op, begun) = (request.op(), request.begin.at_ms);
-    Violation::at(end, format!("a {op} begun at {begun} ms was answered wrongly: {difference}"))
+    let (what, begun) = (request.what(), request.begin.at_ms);
+    Violation::at(end, format!("{what} begun at {begun} ms was answered wrongly: {difference}"))
+}
+
+/// What a fault may make of an answer: a JSON-RPC error, or the tool's word that it failed itself (session-core §2.23),
+/// which no code of a plan can say.
+fn is_failure(answer: &Json) -> bool {
+    let told = answer["structuredContent"]["error"].as_str();
+    let is_of_tool = answer["isError"] == true && told.is_some_and(|told| told.starts_with("Internal tool error ["));
+    is_error(answer) || is_of_tool
 }
 
 /// A JSON-RPC error, as against a result.
@@ -111,7 +118,7 @@ fn json_of(value: &Value) -> Json {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{answer, judged, story, violation};
+    use super::super::testing::{answer, judged, plan_with_failing_alarm_write, story, violation};
     use super::*;
     use serde_json::json;
 
@@ -134,6 +141,24 @@ mod tests {
         let error = json!({"code": -32603, "message": "Internal error"});
         let found = violation(INVARIANT, story().change("request.end", 3, "answer", error.into()));
         assert!(found.what.contains("-32603"), "{}", found.what);
+    }
+
+    #[test]
+    fn a_tool_that_failed_itself_is_an_answer_under_a_fault_only() {
+        let text = "Internal tool error [0a1b2c3d]";
+        let failed = json!({
+            "content": [{"type": "text", "text": format!("Error: {text}")}],
+            "structuredContent": {"status": "error", "error": text},
+            "isError": true,
+        });
+        let trace = story().change("request.end", 3, "answer", failed.into());
+        violation(INVARIANT, trace.clone());
+        let faulty = plan_with_failing_alarm_write();
+        let judged = |at_ms| (INVARIANT.judge)(&faulty, &trace.clone().fault(at_ms, "fault.delivered", 0).build());
+        assert_eq!(judged(22), Verdict::Held);
+        assert!(matches!(judged(40), Verdict::Violated(_)), "a fault after the answer excuses nothing");
+        let wrong = story().change("request.end", 3, "answer", answer("after-1")).fault(22, "fault.delivered", 0);
+        assert!(matches!((INVARIANT.judge)(&faulty, &wrong.build()), Verdict::Violated(_)));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use super::faults::FaultLog;
 use super::replay::Replay;
 use super::{Invariant, Kind, Verdict, Violation};
 use crate::plan::Plan;
@@ -39,6 +40,7 @@ struct Disposal<'t> {
 }
 
 fn judge(plan: &Plan, trace: &Trace) -> Verdict {
+    let faults = FaultLog::of(plan, trace);
     let disposals = disposals(trace);
     let mut logs = by_session(trace.named(Stream::Telemetry, LOG));
     let mut spans = by_session(spans_named(trace, SPAN));
@@ -56,7 +58,9 @@ fn judge(plan: &Plan, trace: &Trace) -> Verdict {
             if is_open && !disposal.is_lost && !trace.is_complete() {
                 unknown = Some("the run was cut during a disposal".to_owned());
             }
-            matcher.take(disposal, is_open);
+            let from_ms = disposal.begin.at_ms;
+            let until_ms = disposal.end_ms.unwrap_or(from_ms).saturating_add(EXPORT_MS_MAX);
+            matcher.take(disposal, is_open || faults.lost_export(from_ms, until_ms));
         }
         violations.extend(matcher.finish());
     }
@@ -85,7 +89,7 @@ struct Matcher<'t> {
 
 impl<'t> Matcher<'t> {
     /// Takes the log line and the span of the next disposal, and compares.
-    fn take(&mut self, disposal: &Disposal<'t>, is_open: bool) {
+    fn take(&mut self, disposal: &Disposal<'t>, may_lack_span: bool) {
         let begin = disposal.begin;
         let log = (!self.logs.is_empty()).then(|| self.logs.remove(0));
         let fits = |span: &&Event| {
@@ -100,8 +104,8 @@ impl<'t> Matcher<'t> {
             Some(log) => self.agree(begin, log, span),
             None => self.violations.push(Violation::at(begin, "a disposal left no log line")),
         }
-        // The span of a lost object or of a run that was cut never got out.
-        if span.is_none() && !disposal.is_lost && !is_open {
+        // The span of a lost object, of a failing export or of a run that was cut never got out.
+        if span.is_none() && !disposal.is_lost && !may_lack_span {
             self.violations.push(Violation::at(begin, "a disposal left no span"));
         }
     }
@@ -142,8 +146,10 @@ fn disposals(trace: &Trace) -> BTreeMap<&str, Vec<Disposal<'_>>> {
     let mut all: BTreeMap<&str, Vec<Disposal>> = BTreeMap::new();
     Replay::each(trace, |replay, event| {
         let lose = |list: &mut Vec<Disposal>| {
-            for each in list.iter_mut().filter(|each| each.end_ms.is_none()) {
-                each.end_ms = Some(event.at_ms);
+            // What was exported shortly before may not have left either: it goes with the object that sends it.
+            let is_under_way = |each: &&mut Disposal| each.end_ms.is_none_or(|end| event.at_ms <= end + EXPORT_MS_MAX);
+            for each in list.iter_mut().filter(is_under_way) {
+                each.end_ms = each.end_ms.or(Some(event.at_ms));
                 each.is_lost = true;
             }
         };

@@ -21,7 +21,7 @@ fn judge(plan: &Plan, trace: &Trace) -> Verdict {
     let faults = FaultLog::of(plan, trace);
     let patience: BTreeMap<&str, u64> =
         plan.clients.iter().map(|client| (client.name.as_str(), client.request_timeout_ms)).collect();
-    let opens = answered_opens(trace);
+    let opens = ended_opens(trace);
     let mut violations = Vec::new();
     let mut served_count = 0_u32;
     for request in requests(trace) {
@@ -39,9 +39,9 @@ fn judge(plan: &Plan, trace: &Trace) -> Verdict {
         }
         let client = request.client();
         let patience_ms = patience.get(client).copied().unwrap_or(0);
-        let is_excused = faults.is_disturbed(client, let_go_ms, end.at_ms)
+        let is_excused = faults.is_disturbed(&request.session, let_go_ms, end.at_ms)
             || faults.is_held_until(end.at_ms, patience_ms)
-            || is_crossed(trace, request.begin, end);
+            || is_crossed(trace, &request, end);
         if !is_excused {
             violations.push(refused(&request, end, let_go_ms));
         }
@@ -50,14 +50,25 @@ fn judge(plan: &Plan, trace: &Trace) -> Verdict {
     Verdict::of(violations, unknown)
 }
 
-/// Ends of the handshakes that were answered: a client whose handshake was not has no session to use.
-fn answered_opens(trace: &Trace) -> Vec<(String, u32)> {
-    let opens = requests(trace).into_iter().filter(|request| request.op() == "open" && request.is_served());
-    opens.filter_map(|open| Some((open.client().to_owned(), open.end?.ordinal))).collect()
+/// A handshake that ended.
+struct Opened {
+    client: String,
+    ended: u32,
+    is_served: bool,
 }
 
-fn has_session(opens: &[(String, u32)], request: &Request) -> bool {
-    opens.iter().any(|(client, ended)| client == request.client() && *ended < request.begin.ordinal)
+fn ended_opens(trace: &Trace) -> Vec<Opened> {
+    let opens = requests(trace).into_iter().filter(|request| request.op() == "open");
+    let ended = |open: Request| {
+        Some(Opened { client: open.client().to_owned(), ended: open.end?.ordinal, is_served: open.is_served() })
+    };
+    opens.filter_map(ended).collect()
+}
+
+/// A client whose last handshake was not answered has no session to use.
+fn has_session(opens: &[Opened], request: &Request) -> bool {
+    let before = |open: &&Opened| open.client == request.client() && open.ended < request.begin.ordinal;
+    opens.iter().rfind(before).is_some_and(|open| open.is_served)
 }
 
 fn refused(request: &Request, end: &Event, let_go_ms: u64) -> Violation {
@@ -66,8 +77,8 @@ fn refused(request: &Request, end: &Event, let_go_ms: u64) -> Violation {
         None => String::new(),
     };
     let how = end.text("outcome").unwrap_or("?");
-    let (who, op) = (request.client(), request.op());
-    let what = format!("a {op} after the disposal was not served but {how}{status}");
+    let (who, op) = (&request.session, request.op());
+    let what = format!("{} after the disposal was not served but {how}{status}", request.what());
     let begun = request.begin.at_ms;
     let pending = format!("{who}: runtime let go at {let_go_ms} ms, {op} begun at {begun} ms has no answer");
     Violation::at(end, what).pending(pending)
@@ -75,18 +86,18 @@ fn refused(request: &Request, end: &Event, let_go_ms: u64) -> Violation {
 
 /// Requests that begin while their session's runtime is being let go or gone, by ordinal, with when that began.
 fn requests_after_release(trace: &Trace) -> BTreeMap<u32, u64> {
-    let mut let_go: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut let_go: BTreeMap<String, u64> = BTreeMap::new();
     let mut found = BTreeMap::new();
     Replay::each(trace, |replay, event| {
-        let Some(who) = event.who() else { return };
+        let Some(who) = event.who().map(|who| replay.session_in_use(event, who)) else { return };
         let may_be_destroyed = replay.session(who).is_some_and(|session| session.may_be_destroyed());
         match (event.stream, &*event.name) {
             (Stream::State, "disposal.begin") => {
-                let_go.insert(who, event.at_ms);
+                let_go.insert(who.to_owned(), event.at_ms);
             }
             // A destroy that nobody asked for is a disposal gone wrong.
             (Stream::State, "destroy.begin") if !may_be_destroyed => {
-                let_go.insert(who, event.at_ms);
+                let_go.insert(who.to_owned(), event.at_ms);
             }
             (Stream::State, "runtime.installed") => {
                 let_go.remove(who);
@@ -105,11 +116,13 @@ fn requests_after_release(trace: &Trace) -> BTreeMap<u32, u64> {
 
 /// Whether the client ended the session, or another disposal began, while the request was under way: an idle deadline
 /// that falls between the owner check and the delivery of one request is a race of its own, not this claim's.
-fn is_crossed(trace: &Trace, begin: &Event, end: &Event) -> bool {
+fn is_crossed(trace: &Trace, request: &Request, end: &Event) -> bool {
     trace.events.iter().any(|event| {
-        let is_within = (begin.ordinal..end.ordinal).contains(&event.ordinal);
-        let ends_session = event.is(Stream::History, "request.begin") && event.text("op") == Some("close");
-        is_within && event.who == begin.who && (ends_session || event.is(Stream::State, "disposal.begin"))
+        let is_within = (request.begin.ordinal..end.ordinal).contains(&event.ordinal);
+        let is_close = event.is(Stream::History, "request.begin") && event.text("op") == Some("close");
+        let ends_session = is_close && event.who() == Some(request.client());
+        let disposes = event.is(Stream::State, "disposal.begin") && event.who() == Some(&*request.session);
+        is_within && (ends_session || disposes)
     })
 }
 

@@ -54,14 +54,13 @@ fn patience_ms(plan: &Plan, request: &Request) -> u64 {
 fn unended(request: &Request, last: &Event) -> Violation {
     let (who, op) = (request.client(), request.op());
     let pending = format!("{who}: {op} begun at {} ms has no end", request.begin.at_ms);
-    let what = format!("a {op} never ended");
+    let what = format!("{} never ended", request.what());
     Violation::at(last, what).of(who).pending(pending)
 }
 
 fn given_up(request: &Request, end: &Event) -> Violation {
-    let op = request.op();
     let waited_ms = end.at_ms - request.begin.at_ms.min(end.at_ms);
-    Violation::at(end, format!("a {op} was given up after {waited_ms} ms"))
+    Violation::at(end, format!("{} was given up after {waited_ms} ms", request.what()))
 }
 
 #[cfg(test)]
@@ -82,6 +81,12 @@ mod tests {
     fn a_call_that_its_client_gave_up_is_named() {
         let trace = story().change("request.end", 3, "outcome", "gave-up".into());
         assert_eq!(violation(INVARIANT, trace).what, "a call was given up after 8 ms");
+    }
+
+    #[test]
+    fn a_handshake_that_was_given_up_reads_as_a_sentence() {
+        let trace = story().change("request.end", 0, "outcome", "gave-up".into());
+        assert_eq!(violation(INVARIANT, trace).what, "an open was given up after 8 ms");
     }
 
     #[test]

@@ -88,7 +88,18 @@ impl<'a> FaultLog<'a> {
         self.delivered.iter().map(overlap).sum()
     }
 
-    /// Whether a planned failure hit a write of the alarm in that time: only the next use of the session heals it.
+    /// Whether a planned fault kept an export from coming out in that time.
+    pub fn lost_export(&self, from_ms: u64, to_ms: u64) -> bool {
+        self.delivered.iter().any(|each| {
+            let Some(FaultPlan { when: When::Operation { operation, .. }, effect }) = each.plan else { return false };
+            let is_lasting = matches!(effect, Effect::Fail { lasting: true, .. });
+            let is_in_time = each.at_ms <= to_ms && (is_lasting || each.at_ms >= from_ms);
+            is_in_time && operation == "telemetry · export"
+        })
+    }
+
+    /// Whether a planned failure hit a write of the alarm in that time, or the read that a re-arm goes by and without
+    /// which its write never comes: only the next use of the session heals it.
     pub fn lost_alarm_write(&self, from_ms: u64, to_ms: u64) -> bool {
         self.delivered.iter().any(|each| {
             let Some(FaultPlan { when: When::Operation { operation, .. }, effect: Effect::Fail { lasting, .. } }) =
@@ -97,7 +108,7 @@ impl<'a> FaultLog<'a> {
                 return false;
             };
             let is_in_time = each.at_ms <= to_ms && (*lasting || each.at_ms >= from_ms);
-            is_in_time && operation.contains("setAlarm")
+            is_in_time && (operation.contains("setAlarm") || operation.starts_with("rearm · "))
         })
     }
 
@@ -138,6 +149,19 @@ mod tests {
         assert!(log.lost_alarm_write(100, 200));
         let holding = plan_with(hold());
         assert!(!FaultLog::of(&holding, &trace).is_disturbed("s1", 0, 200));
+    }
+
+    #[test]
+    fn a_write_of_the_alarm_is_lost_with_itself_or_with_the_read_before_a_re_arm() {
+        let trace = Builder::default().fault(100, "fault.delivered", 0).build();
+        let lost = |name: &str| {
+            let mut plan = plan_with_failing_alarm_write();
+            let When::Operation { operation, .. } = &mut plan.faults[0].when else { panic!("at an operation") };
+            *operation = name.into();
+            FaultLog::of(&plan, &trace).lost_alarm_write(100, 200)
+        };
+        assert!(lost("sched · storage.setAlarm heartbeat") && lost("rearm · storage.getAlarm"));
+        assert!(!lost("sched · storage.get destroy-pending") && !lost("clock · storage.put last-activity-ms"));
     }
 
     #[test]

@@ -54,6 +54,8 @@ fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
 struct Ledger<'t> {
     isolates: BTreeMap<Arc<str>, Isolate<'t>>,
     releases: BTreeMap<&'t str, Vec<Release>>,
+    /// The ends of each session's disposals.
+    ends: BTreeMap<&'t str, Vec<&'t Event>>,
     violations: Vec<Violation>,
     is_tainted_anywhere: bool,
     judged_count: u32,
@@ -108,6 +110,7 @@ impl<'t> Ledger<'t> {
                     self.isolates.insert(isolate.into(), Isolate::default());
                 }
             }
+            (Stream::State, "disposal.end") => self.ends.entry(event.who().unwrap_or("")).or_default().push(event),
             (Stream::State, "gauge") => {
                 let isolate = event.text("isolate").or(event.who()).unwrap_or("");
                 let known = self.isolates.entry(isolate.into()).or_default();
@@ -154,11 +157,22 @@ impl<'t> Ledger<'t> {
         }
     }
 
+    /// An interrupt of a disposal skips what follows its teardown, the attributes included (session-core §2.28).
+    fn is_interrupted(&self, span: &Event) -> bool {
+        let end_ms = span.number("end_at_ms").unwrap_or(span.at_ms);
+        let ends = self.ends.get(span.who().unwrap_or(""));
+        let end = ends.and_then(|ends| ends.iter().find(|end| end.at_ms >= end_ms));
+        end.is_some_and(|end| end.text("outcome") == Some("interrupted"))
+    }
+
     /// The exported number must be one that was so between the session's own release and the end of the span.
     fn judge_span(&mut self, span: &Event) {
         let told = span.attribute(ATTRIBUTE);
         let number = told.and_then(|value| value.as_u64().or_else(|| value.as_str()?.parse().ok()));
         let Some(number) = number else {
+            if self.is_interrupted(span) {
+                return;
+            }
             self.violations.push(Violation::at(span, format!("a disposal span lacks {ATTRIBUTE}")));
             return;
         };

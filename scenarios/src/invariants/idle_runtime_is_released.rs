@@ -199,6 +199,21 @@ mod tests {
     }
 
     #[test]
+    fn a_stored_row_of_a_request_keeps_the_runtime_whatever_its_write_came_to() {
+        let row = |name: &str| [("key", format!("{name}c9").as_str().into())];
+        let with_row = |until: u64, key: &str| {
+            let trace = leak().platform(5_040, "s1", "storage.put", &row(key));
+            trace.without_between(94_000, 1_000_000).phase(until, "touch")
+        };
+        let rows = "__mcp_stream_reqs__:";
+        assert!(matches!(judged(INVARIANT, with_row(2_170_000, rows)), Verdict::CannotTell(_)));
+        violation(INVARIANT, with_row(2_180_000, rows));
+        violation(INVARIANT, with_row(2_170_000, "__mcp_event__:"));
+        let answered = with_row(2_170_000, rows).platform(5_050, "s1", "storage.deleted", &row(rows));
+        violation(INVARIANT, answered);
+    }
+
+    #[test]
     fn a_connection_that_ended_late_earns_one_lease() {
         let ended = |until: u64| {
             leak()

@@ -13,6 +13,7 @@ mod one_build_at_a_time;
 mod runtime_closed_once;
 
 mod faults;
+mod in_use;
 pub(crate) mod limits;
 mod replay;
 mod requests;

@@ -1,5 +1,6 @@
 //! What is so in each session at each event: the platform and state events of a trace, replayed.
 
+use super::in_use::InUse;
 use crate::trace::{Event, Stream, Trace, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use std::sync::Arc;
 #[derive(Default)]
 pub struct Replay {
     sessions: BTreeMap<Arc<str>, Session>,
+    in_use: InUse,
 }
 
 /// One session object, as of the events applied so far.
@@ -35,7 +37,7 @@ pub struct Session {
     pub activity_at_ms: Option<u64>,
     /// Live connections that the object sees.
     pub sockets: BTreeSet<String>,
-    /// Accepted requests without an answer yet.
+    /// Streams whose requests were accepted and have no answer yet: those with a row.
     pub requests: BTreeSet<String>,
     /// When the last live thing ended.
     pub live_ended_at_ms: Option<u64>,
@@ -147,6 +149,11 @@ impl Replay {
         self.sessions.get(who)
     }
 
+    /// The session that an event is about whose `who` is that: of a client's event, the one it uses.
+    pub fn session_in_use<'a>(&'a self, event: &Event, who: &'a str) -> &'a str {
+        if event.stream == Stream::History { self.in_use.session_of(who) } else { who }
+    }
+
     /// All sessions so far, by alias.
     pub fn sessions(&self) -> impl Iterator<Item = (&str, &Session)> {
         self.sessions.iter().map(|(who, session)| (&**who, session))
@@ -154,13 +161,14 @@ impl Replay {
 
     /// Takes one event into account.
     pub fn apply(&mut self, event: &Event) {
+        self.in_use.apply(event);
         if event.is(Stream::Platform, "isolate.ended") {
             self.end_isolate(event);
             return;
         }
-        let Some(who) = &event.who else { return };
+        let Some(who) = event.who() else { return };
         let is_session_event = match event.stream {
-            Stream::Platform => !event.name.starts_with("isolate."),
+            Stream::Platform => !event.name.starts_with("isolate.") && event.name != "session.minted",
             Stream::State => event.name != "gauge",
             Stream::History => event.name == "request.begin",
             _ => false,
@@ -168,10 +176,11 @@ impl Replay {
         if !is_session_event {
             return;
         }
-        if !self.sessions.contains_key(who) {
-            self.sessions.insert(who.clone(), Session::default());
+        let alias = if event.stream == Stream::History { self.in_use.session_of(who) } else { who };
+        if !self.sessions.contains_key(alias) {
+            self.sessions.insert(alias.into(), Session::default());
         }
-        let Some(session) = self.sessions.get_mut(who) else {
+        let Some(session) = self.sessions.get_mut(alias) else {
             return;
         };
         match event.stream {
@@ -206,6 +215,10 @@ fn apply_platform(session: &mut Session, event: &Event) {
             }
         }
         "storage.put" if event.text("key") == Some("cf_agents_destroy_pending") => session.is_marked = true,
+        "storage.put" => session.requests.extend(stream_of_row(event)),
+        "storage.deleted" if stream_of_row(event).is_some_and(|stream| session.requests.remove(&stream)) => {
+            session.end_live(at_ms);
+        }
         "object.reset" => session.lose_everything_live(at_ms),
         "alarm.set" => {
             session.alarm = Alarm::Armed {
@@ -235,9 +248,19 @@ fn apply_platform(session: &mut Session, event: &Event) {
             session.sockets.remove(&key_of(event, "socket"));
             session.end_live(at_ms);
         }
-        "storage.wiped" => session.wiped_at_ms = Some(at_ms),
+        "storage.wiped" => {
+            session.wiped_at_ms = Some(at_ms);
+            session.requests.clear();
+            session.end_live(at_ms);
+        }
         _ => {}
     }
+}
+
+/// The stream whose row of unanswered requests a storage event is about. The row itself is what marks running work, so
+/// it is judged by the row, whatever the call that wrote it came to.
+fn stream_of_row(event: &Event) -> Option<String> {
+    event.text("key")?.strip_prefix("__mcp_stream_reqs__:").map(str::to_owned)
 }
 
 fn apply_state(session: &mut Session, event: &Event) {
@@ -262,13 +285,6 @@ fn apply_state(session: &mut Session, event: &Event) {
         }
         "destroy.begin" => session.is_destroying = true,
         "destroy.end" => session.is_destroying = false,
-        "request.accepted" => {
-            session.requests.insert(key_of(event, "stream"));
-        }
-        "request.answered" => {
-            session.requests.remove(&key_of(event, "stream"));
-            session.end_live(at_ms);
-        }
         _ => {}
     }
 }

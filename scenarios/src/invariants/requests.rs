@@ -1,5 +1,6 @@
 //! The requests of a history, each with its begin, head and end together.
 
+use super::in_use::InUse;
 use crate::trace::{Event, Stream, Trace};
 use std::collections::BTreeMap;
 
@@ -11,19 +12,24 @@ pub struct Request<'a> {
     pub head: Option<&'a Event>,
     /// Its end, if it ended.
     pub end: Option<&'a Event>,
+    /// Alias of the session that its client used when it began.
+    pub session: String,
 }
 
 /// All requests, by begin.
 pub fn requests(trace: &Trace) -> Vec<Request<'_>> {
     let mut requests: Vec<Request> = Vec::new();
     let mut by_number: BTreeMap<u64, usize> = BTreeMap::new();
-    for event in trace.of(Stream::History) {
-        let Some(number) = event.number("request") else {
+    let mut in_use = InUse::default();
+    for event in &trace.events {
+        in_use.apply(event);
+        let Some(number) = event.number("request").filter(|_| event.stream == Stream::History) else {
             continue;
         };
         if event.name == "request.begin" {
             by_number.insert(number, requests.len());
-            requests.push(Request { begin: event, head: None, end: None });
+            let session = in_use.session_of(event.who().unwrap_or("")).to_owned();
+            requests.push(Request { begin: event, head: None, end: None, session });
         } else if let Some(request) = by_number.get(&number).and_then(|at| requests.get_mut(*at)) {
             match &*event.name {
                 "request.head" => request.head = Some(event),
@@ -36,7 +42,7 @@ pub fn requests(trace: &Trace) -> Vec<Request<'_>> {
 }
 
 impl<'a> Request<'a> {
-    /// Alias of the client.
+    /// Name of the client.
     pub fn client(&self) -> &'a str {
         self.begin.who().unwrap_or("")
     }
@@ -44,6 +50,14 @@ impl<'a> Request<'a> {
     /// What it is for: `open`, `call`, ….
     pub fn op(&self) -> &'a str {
         self.begin.text("op").unwrap_or("")
+    }
+
+    /// What it is for, as a sentence begins with it: `a call`, `an open`.
+    pub fn what(&self) -> String {
+        match self.op() {
+            op @ ("open" | "initialized") => format!("an {op}"),
+            op => format!("a {op}"),
+        }
     }
 
     /// How it ended: `answered`, `refused`, `ended`, `gave-up`, `failed`.

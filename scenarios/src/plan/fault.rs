@@ -33,7 +33,7 @@ pub enum When {
         edge: Edge,
         /// Which match, counted from 1.
         n: u32,
-        /// Alias of the session; any when absent.
+        /// Alias of the session; any when absent. What waits at the edge belongs to the client, by its name.
         session: Option<String>,
     },
 }

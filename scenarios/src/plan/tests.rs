@@ -140,7 +140,7 @@ fn absurd_numbers_are_refused_with_their_path() {
         ("\"isolate_count\": 1", "\"isolate_count\": 0", "world.isolate_count: 0, expected 1"),
         ("\"session_timeout_ms\": 1000", "\"session_timeout_ms\": 0", "at least 1"),
         ("\"n\": 1", "\"n\": 0", "faults[0].when.n: 0"),
-        ("\"session\": \"s1\"", "\"session\": \"s9\"", "no client is called \"s9\""),
+        ("\"session\": \"s1\"", "\"session\": \"s9\"", "no client opens a session \"s9\""),
         ("\"name\": \"s1\"", "\"name\": \"../s1\"", "clients[0].name"),
         ("idle-alarm-not-rearmed", "Idle Alarm", "defects[0]"),
     ] {

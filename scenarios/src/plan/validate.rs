@@ -1,6 +1,6 @@
 //! What the types of a plan cannot say: limits, names, references, and fields that go together.
 
-use super::{Action, ClientPlan, Effect, FaultPlan, Plan, PlanError, VERSION, When};
+use super::{Action, ClientPlan, Effect, FaultPlan, Plan, PlanError, VERSION, When, client_of};
 use crate::bad_input::BadInput;
 use std::collections::BTreeSet;
 
@@ -154,13 +154,16 @@ impl Plan {
     }
 
     fn validate_when(&self, place: &str, when: &When) -> Result<(), PlanError> {
-        let known = |name: &String| self.clients.iter().any(|client| client.name == *name);
+        let opens = |client: &ClientPlan, alias: &str| {
+            client.name == client_of(alias) && client.session_aliases().any(|each| each == alias)
+        };
+        let known = |alias: &String| self.clients.iter().any(|client| opens(client, alias));
         let (When::At { session, .. } | When::Operation { session, .. }) = when;
         if let Some(name) = session.as_ref().filter(|name| !known(name)) {
             return Err(BadInput::new(
                 format!("{place}.session"),
-                format!("no client is called {:?}", shortened(name)),
-                "name one of the clients, or leave the field out",
+                format!("no client opens a session {:?}", shortened(name)),
+                "name a client for its first session, `s1.2` for the second of s1, or leave the field out",
             ));
         }
         match when {

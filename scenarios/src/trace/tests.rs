@@ -17,7 +17,7 @@ fn sample() -> (TraceHeader, Trace) {
         event(
             0,
             Stream::State,
-            "request.accepted",
+            "runtime.installed",
             vec![
                 ("stream".into(), Value::from("c-1")),
                 ("_n".into(), Value::Int(-4)),
@@ -54,7 +54,7 @@ fn a_trace_reads_back_as_it_was_written() {
 
 #[test]
 fn fields_named_like_the_envelope_are_told_apart() {
-    assert!(written().contains(r#""stream":"state","event":"request.accepted","who":"s1","_stream":"c-1""#));
+    assert!(written().contains(r#""stream":"state","event":"runtime.installed","who":"s1","_stream":"c-1""#));
 }
 
 #[test]

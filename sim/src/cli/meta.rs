@@ -59,10 +59,11 @@ struct Scheduler {
 /// Compares, explains and prints.
 ///
 /// # Errors
-/// Usage errors of the arguments; harness errors of workers, files and the console.
+/// Usage errors of the arguments; harness errors of workers, files and the console; an interruption.
 pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     args.changes.read()?;
     let jobs = jobs(args)?;
+    crate::interrupt::notice()?;
     let scratch = Scratch::new()?;
     let specs = [first(args), second(args, &scratch.0)];
     complain(&format!("meta: {} runs in each of two workers", jobs.len()));

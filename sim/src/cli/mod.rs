@@ -21,7 +21,7 @@ use std::ffi::OsString;
 /// Runs MCP sessions in Durable Objects from a seed, the same way every time, and judges what happened.
 ///
 /// Exit codes: 0 held, 2 usage or bad input, 10 safety, 11 liveness, 12 crash, 13 nondeterminism, 14 a fault was not
-/// delivered, 20 harness error.
+/// delivered, 20 harness error, 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(name = "sim", version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 struct CommandLine {

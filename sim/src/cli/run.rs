@@ -50,7 +50,7 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     }
 }
 
-/// A trace cannot take the place of a folder; that is said before anything runs.
+/// A trace cannot take the place of a folder, and its folder is there; that is said before anything runs.
 pub fn check_trace(reporting: &Reporting) -> Result<(), Error> {
     match &reporting.trace {
         Some(path) if path.is_dir() => {
@@ -60,7 +60,18 @@ pub fn check_trace(reporting: &Reporting) -> Result<(), Error> {
         Some(path) if path.symlink_metadata().is_ok_and(|found| !found.is_file()) => {
             Err(Error::usage(format!("--trace {}: is no ordinary file: name a new file", files::shown(path))))
         }
-        _ => Ok(()),
+        Some(path) => {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            match folder.filter(|folder| !folder.is_dir()) {
+                Some(folder) => Err(Error::usage(format!(
+                    "--trace {}: there is no folder {}: make it first",
+                    files::shown(path),
+                    files::shown(folder)
+                ))),
+                None => Ok(()),
+            }
+        }
+        None => Ok(()),
     }
 }
 
@@ -82,10 +93,13 @@ fn drawn_and_printed(format: Format, console: &mut Console) -> Result<Seed, Erro
 /// Harness errors of run, files and console.
 pub fn run_and_tell(plan: &Plan, reporting: &Reporting, console: &mut Console) -> Result<ExitCode, Error> {
     let result = run_plan(plan, &options())?;
-    if let Some(path) = &reporting.trace {
-        files::write_atomically(path, &report::trace_lines(plan, &result.trace))?;
-    }
     let report = Report::of(plan, &result, &reporting.reports);
+    // What cannot be written is said after what was found, which nothing keeps from being told.
+    let traced = reporting
+        .trace
+        .as_ref()
+        .map_or(Ok(()), |path| files::write_atomically(path, &report::trace_lines(plan, &result.trace)));
+    let kept = keep_if_failed(plan, &result, &report);
     match reporting.format {
         Format::Text => {
             console.print(&report::text::story(&report, console.style))?;
@@ -94,8 +108,7 @@ pub fn run_and_tell(plan: &Plan, reporting: &Reporting, console: &mut Console) -
         }
         Format::Json => console.print_json(&report::json::document(&report))?,
     }
-    keep_if_failed(plan, &result, &report)?;
-    Ok(result.outcome())
+    traced.and(kept).map(|()| result.outcome())
 }
 
 fn options() -> RunOptions {
@@ -112,6 +125,7 @@ fn run_catalog(
     let scenarios: Vec<&Scenario> = draw::scenarios().collect();
     let widest = scenarios.iter().map(|scenario| scenario.id.len()).max().unwrap_or(0);
     let mut reports = Vec::new();
+    let mut kept = Ok(());
     for scenario in scenarios {
         let plan = changes.draw(scenario, seed)?;
         let result = run_plan(&plan, &options())?;
@@ -119,7 +133,8 @@ fn run_catalog(
         if reporting.format == Format::Text {
             console.print(&report::text::line(&report, widest, console.style))?;
         }
-        keep_if_failed(&plan, &result, &report)?;
+        // The first failure to write is told, after everything that was found.
+        kept = kept.and(keep_if_failed(&plan, &result, &report));
         reports.push(report);
     }
     let code = ExitCode::merge(reports.iter().map(|report| report.outcome));
@@ -137,7 +152,7 @@ fn run_catalog(
             "exit_code": code.number(),
         }))?,
     }
-    Ok(code)
+    kept.map(|()| code)
 }
 
 /// Writes the files of a run that did not hold: a plan to replay, the trace, the report twice.

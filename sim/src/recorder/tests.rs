@@ -34,6 +34,23 @@ fn an_event_of_the_model_becomes_a_typed_event_of_the_trace() {
 }
 
 #[test]
+fn each_session_of_a_client_has_an_alias_of_its_own() {
+    let events = kept(|| {
+        for id in ["abc123", "def456"] {
+            tracing::info!(target: "platform", event = "session.minted", who = "s1", session = id);
+        }
+        for id in ["abc123", "def456", "s1"] {
+            tracing::debug!(target: "state", event = "activity", who = id);
+        }
+        assert_eq!(["s1", "s1.2"].map(session_of), ["abc123", "def456"].map(|id| Some(id.to_owned())));
+    });
+    let aliases: Vec<_> = events.iter().filter_map(|event| event.text("alias")).collect();
+    assert_eq!(aliases, ["s1", "s1.2"]);
+    let who: Vec<_> = events[2..].iter().map(|event| event.who().expect("who")).collect();
+    assert_eq!(who, ["s1", "s1.2", "s1"]);
+}
+
+#[test]
 fn a_session_id_is_shown_as_its_client_once_it_was_minted() {
     let events = kept(|| {
         tracing::info!(target: "platform", event = "object.constructed", who = "abc123");

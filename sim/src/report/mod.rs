@@ -10,7 +10,7 @@ use crate::exit_code::ExitCode;
 use crate::files;
 use crate::run::{FaultRow, Finding, RunResult};
 use scenarios::invariants::{Kind, Verdict, Violation};
-use scenarios::plan::Plan;
+use scenarios::plan::{Plan, client_of};
 use scenarios::story::{self, Line};
 use scenarios::trace::{Event, Trace, TraceHeader, Value, write_lines};
 use std::path::{Path, PathBuf};
@@ -269,7 +269,7 @@ fn violation_block(kind: Kind, name: &str, claim: &str, violations: &[Violation]
         event: Some(u64::from(first.ordinal) + 1),
         pending: first.pending.clone(),
         also,
-        steps: steps::before(plan, trace, first.at_ms, session),
+        steps: steps::before(plan, trace, first.at_ms, session.map(client_of)),
         around: story::around(trace, first.ordinal, session, AROUND_COUNT),
         ..bare_block(name, kind_word(kind), &first.what)
     }

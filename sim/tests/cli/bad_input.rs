@@ -48,6 +48,7 @@ fn wrong_arguments_are_refused_in_one_sentence() {
         "--seed 1 --color sometimes",
         "--seed 1 --trace trace.jsonl",
         "--scenario idle/stream-stays-open --seed 1 --trace .",
+        "--scenario idle/stream-stays-open --seed 1 --trace none/x",
         "plan --seed 1",
         "plan --scenario idle/stream-stays-open",
         "list everything",
@@ -124,6 +125,16 @@ fn broken_plans(good: &Json) -> Vec<(&'static str, Vec<u8>)> {
         (
             "an unknown operation",
             fault(json!({"when": {"operation": "teardown · server.closed"}, "effect": {"do": "delay", "ms": 5}})),
+        ),
+        (
+            "an unknown root",
+            fault(
+                json!({"when": {"operation": "teardown · server.close", "root": "disposal"}, "effect": {"do": "delay", "ms": 5}}),
+            ),
+        ),
+        (
+            "a session that nobody opens",
+            fault(json!({"when": {"at_ms": 5, "session": "s1.2"}, "effect": {"do": "reset", "kind": "moved"}})),
         ),
         ("a fault at no operation", fault(json!({"when": {"at_ms": 5}, "effect": {"do": "delay", "ms": 5}}))),
         (

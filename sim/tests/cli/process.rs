@@ -1,5 +1,6 @@
 //! Runs the program in a folder of its own, and shows what came of it.
 
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -68,6 +69,26 @@ impl Scratch {
             self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("sim can be started");
         drop(child.stdout.take());
         child.wait_with_output().expect("sim ends").into()
+    }
+
+    /// Runs it with that folder for temporary files, and interrupts it once it has said its first line.
+    #[cfg(unix)]
+    pub fn sim_interrupted(&self, arguments: &[&str], temporary: &str) -> Ran {
+        let mut command = self.command(arguments);
+        command.env("TMPDIR", self.0.join(temporary)).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("sim can be started");
+        let mut told = BufReader::new(child.stderr.take().expect("standard error is a pipe"));
+        told.read_line(&mut String::new()).expect("it says what it does");
+        let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(killed.expect("a signal can be sent").success());
+        let mut ran = Ran::from(child.wait_with_output().expect("sim ends"));
+        told.read_to_string(&mut ran.stderr).expect("the program writes UTF-8");
+        ran
+    }
+
+    /// Whether a folder in the folder has nothing in it.
+    pub fn is_empty(&self, name: &str) -> bool {
+        std::fs::read_dir(self.0.join(name)).expect("the folder can be read").next().is_none()
     }
 
     /// Runs it with its standard output in a file.

@@ -63,6 +63,18 @@ fn the_death_of_a_worker_costs_one_run_and_is_told_with_its_seed() {
 }
 
 #[test]
+#[cfg(unix)]
+fn an_interrupted_meta_cleans_up_and_ends_as_a_shell_expects() {
+    let scratch = Scratch::new("interrupt");
+    scratch.make_folder("tmp");
+    // The worker hangs, so that there is something to end.
+    let ran = scratch.sim_interrupted(&["meta", "--seeds", "3..9", "--plant-leak", "hang"], "tmp");
+    assert_eq!((ran.code, ran.stdout.as_str()), (130, ""), "{}", ran.shown());
+    assert_eq!(ran.stderr, "error: interrupted\n");
+    assert!(scratch.is_empty("tmp"), "its folder is gone");
+}
+
+#[test]
 fn observing_a_run_does_not_change_it() {
     let scratch = Scratch::new("observe");
     let digests = |arguments: &[&str]| {

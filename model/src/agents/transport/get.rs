@@ -24,7 +24,7 @@ const SUPERSEDED: (u16, &str) = (1000, "Superseded by resumed stream");
 const REPLAY_COMPLETE: &str = ": replay-complete\n\n";
 
 impl Transport {
-    /// Handles a GET. The caller does not wait for it; a failure leaves the listener on keepalives.
+    /// Handles a GET. The framework does not wait for it; a failure leaves the listener on keepalives.
     ///
     /// # Errors
     /// A storage failure other than that of a replay after a cursor.

@@ -136,9 +136,7 @@ impl Transport {
         }
         let (storage, id) = (self.ctx.storage(), &stream.id);
         storage.put(&SEND_PUT_UNDELIVERED, format!("{UNDELIVERED_PREFIX}{id}"), Value::Bool(true)).await?;
-        storage.delete(&SEND_DELETE_ROW, format!("{STREAM_REQUESTS_PREFIX}{id}")).await?;
-        state_event!("request.answered", self.ctx.label(), stream = &**id);
-        Ok(())
+        storage.delete(&SEND_DELETE_ROW, format!("{STREAM_REQUESTS_PREFIX}{id}")).await.map(drop)
     }
 
     /// Counts an answer; true when every request of the stream has one now.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::testing::{Method, counted};
-use super::{Related, RequestExtra, Transport};
+use super::{Related, RequestExtra, Transport, Unhandled};
 use crate::agents::event_store::EventStore;
 use crate::agents::mcp_server::{McpServer, Tools};
 use crate::js::{call, js, timer};
@@ -119,9 +119,9 @@ impl DurableObject for Session {
                 let handled = match messages {
                     Some(Value::Array(messages)) => transport.handle_post(socket, messages).await,
                     Some(message) => transport.handle_post(socket, vec![message]).await,
-                    None => transport.handle_get(socket, cursor).await,
+                    None => transport.handle_get(socket, cursor).await.map_err(Unhandled::from),
                 };
-                if let Err(error) = handled {
+                if let Err(Unhandled { error, .. }) = handled {
                     log(format_args!("rejected {error}"));
                 }
             }));

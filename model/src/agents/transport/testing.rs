@@ -14,41 +14,18 @@ use super::test_object::Session;
 use crate::js::{call, hops, timer};
 use crate::mcp::Frame;
 use crate::net::testkit::{Latency, in_world, log, untimed};
-use crate::operation::{Disturbance, Edge, Intervention, Kind, Operation, OperationPoint};
+use crate::operation::{Kind, Operation};
 use crate::platform::{
     ClientSocket, Cluster, ClusterConfig, DurableObject, FetchRequest, JsError, LocalFuture, ObjectContext, ObjectKey,
     RuntimeBuild, SocketEvent, Stub, Worker,
 };
-use crate::rt::{self, Director};
+use crate::rt;
+use crate::script::{Rule, Script};
 
 static CALL: Operation = Operation { name: "test · call", kind: Kind::Io, hops: 0, assumed: false, waits_on: "" };
 
 /// What a test makes fail: every operation of these names, at its begin.
 pub(crate) type Failing = &'static [&'static str];
-
-struct FailingDirector(Failing);
-
-impl Director for FailingDirector {
-    fn decide(&self, _: &str, _: &str, _: u64) -> u64 {
-        0
-    }
-
-    fn delay_ms(&self, _: &str, _: &str) -> u64 {
-        0
-    }
-
-    fn round_up_ms(&self, at_ms: u64) -> u64 {
-        at_ms
-    }
-
-    fn at_operation(&self, point: &OperationPoint<'_>) -> Intervention {
-        if point.edge == Edge::Begin && self.0.contains(&point.operation.name) {
-            let disturbance = Disturbance::Fail(JsError::new("no storage"));
-            return Intervention { disturbance, ..Intervention::NONE };
-        }
-        Intervention::NONE
-    }
-}
 
 /// An extra method of the session object, for one test.
 pub(crate) type Method = fn(ObjectContext) -> LocalFuture<Value>;
@@ -60,7 +37,8 @@ where
     Fut: Future<Output = ()> + 'static,
 {
     let lines = in_world(1, Latency::Calm, move || async move {
-        rt::begin_run(Some(Rc::new(FailingDirector(failing))), u64::MAX);
+        let rules = failing.iter().map(|name| Rule::fail(name, JsError::new("no storage")).always());
+        rt::begin_run(Some(Rc::new(Script::new(rules.collect()))), u64::MAX);
         let world = Rc::new(World::start(method));
         story(Rc::clone(&world)).await;
         BRIDGES.with_borrow_mut(BTreeMap::clear);

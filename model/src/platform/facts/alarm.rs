@@ -189,6 +189,27 @@ fn fact_68_an_alarm_is_late_by_what_is_drawn_and_never_early() {
 }
 
 #[test]
+fn facts_65_and_68_a_late_alarm_that_is_replaced_comes_only_as_late_as_its_replacement() {
+    let director = || {
+        let draws = std::cell::RefCell::new(vec![1_000, 500]);
+        let delay = move |_: &str, what: &str| match what {
+            "alarm.late" => draws.borrow_mut().pop().unwrap_or(0),
+            _ => 0,
+        };
+        Script { delay: Some(Box::new(delay)), ..Script::default() }
+    };
+    with_alarm_under(director, "", |world| async move {
+        // It falls due, is late by 500 ms, and is replaced before it comes: its wake-up is nobody's any more.
+        assert_eq!(ask(&world, "p", "set 100").await, Ok(Value::Null));
+        pause(300).await;
+        assert_eq!(ask(&world, "p", "set 100").await, Ok(Value::Null));
+        let due = shown(&world).await.expect("set again");
+        pause(3_000).await;
+        assert_eq!(marks(), format!("alarm:0@{}:{due}", due + 1_000));
+    });
+}
+
+#[test]
 fn fact_69_alarms_due_together_fire_in_order_of_arrival_or_in_any_when_that_is_drawn() {
     let mut orders = std::collections::BTreeSet::new();
     for draw in std::iter::once(None).chain((1..=8).map(Some)) {

@@ -103,7 +103,7 @@ fn an_alarm_whose_deletion_is_in_flight_fires_only_when_a_reset_undoes_the_delet
                     pause(500).await;
                     return assert_eq!((marks().as_str(), shown(&world).await), ("", None));
                 }
-                assert!(control.reset(&key("p"), JsError::cpu_exceeded()));
+                assert!(control.reset(&key("p"), JsError::cpu_exceeded(), || ()));
                 pause(500).await;
                 let text = marks();
                 assert!(text.starts_with("alarm:0@") && text.contains(&format!(":{due} delete!")), "{text}");
@@ -123,7 +123,7 @@ fn an_alarm_whose_last_writes_are_lost_runs_again() {
             pause(300).await;
             assert_eq!(marks(), format!("alarm:0@{due}:{due}"));
             let reset_at = rt::run_ms();
-            assert!(Control::new(world.cluster.clone()).reset(&key("p"), JsError::cpu_exceeded()));
+            assert!(Control::new(world.cluster.clone()).reset(&key("p"), JsError::cpu_exceeded(), || ()));
             pause(5_000).await;
             assert_eq!(marks(), format!("alarm:1@{}:{due}", reset_at + 2_000));
             assert_eq!(ask(&world, "p", "keys").await, Ok(Value::from("in alarm ran")));

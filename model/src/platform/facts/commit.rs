@@ -78,7 +78,7 @@ fn facts_107_and_218_a_reset_while_a_commit_is_in_flight_loses_the_write_and_the
             send(&world, "p", "look");
             pause(20).await;
             let control = Control::new(world.cluster.clone());
-            assert!(control.reset(&key("p"), JsError::code_updated()));
+            assert!(control.reset(&key("p"), JsError::code_updated(), || ()));
             pause(20).await;
             let text = JsError::code_updated().message;
             assert_eq!(marks(), format!("look:true A!{text} look!{text}"));

@@ -105,7 +105,7 @@ fn a_held_storage_operation_takes_effect_at_its_release_and_earlier_writes_of_th
                 send(&world, "p", PUT.name);
                 pause(20).await;
                 if reset {
-                    assert!(control.reset(&key("p"), JsError::cpu_exceeded()));
+                    assert!(control.reset(&key("p"), JsError::cpu_exceeded(), || ()));
                 }
                 control.release(7);
                 pause(20).await;

@@ -236,8 +236,8 @@ async fn disturb(world: &TestWorld, plan: &Plan, seed: u64) {
         control.release(dice.below(3));
         match dice.below(30) {
             0 => {
-                let _ =
-                    control.reset(&key(OBJECTS[usize::try_from(dice.below(3)).unwrap_or(0)]), JsError::code_updated());
+                let object = key(OBJECTS[usize::try_from(dice.below(3)).unwrap_or(0)]);
+                let _ = control.reset(&object, JsError::code_updated(), || ());
             }
             1 if plan.ends_isolates => {
                 let isolates = world.cluster.isolates();

@@ -61,6 +61,7 @@ fn an_unrecognised_failure_of_a_bookkeeping_write_fails_init_and_is_captured_onc
     let recorded = &played.recorded;
     assert_eq!(recorded.captured(), ["quota exceeded for namespace"]);
     assert_eq!(recorded.values("console.error", "text"), ["[mcp-session] init failed:", "Error on server:"]);
+    assert_eq!(recorded.values("console.error", "error"), ["Error: quota exceeded for namespace"; 2]);
     assert_eq!(recorded.count("runtime.released"), 1);
     let attributes = init_attributes(recorded);
     for expected in [

@@ -41,7 +41,7 @@ fn without_single_flight_each_builds_a_runtime_of_its_own() {
 fn a_start_in_a_section_that_finds_the_runtime_of_an_outside_start_builds_it_again() {
     let played = play(Setup::default(), |world| async move {
         world.open(50).await;
-        assert!(world.handle().reset(&world.key(), JsError::code_updated()));
+        assert!(world.handle().reset(&world.key(), JsError::code_updated(), || ()));
         rt::sleep_ms(50).await;
         world.validate("check", 50).await;
         world.open(50).await;
@@ -57,7 +57,7 @@ fn an_outside_start_that_waits_for_its_database_when_a_section_joins_it_ends_wit
     let rules = vec![Rule::delay("build · describe", 500).nth(2)];
     let played = play(Setup { rules, ..Setup::default() }, |world| async move {
         world.open(50).await;
-        assert!(world.handle().reset(&world.key(), JsError::code_updated()));
+        assert!(world.handle().reset(&world.key(), JsError::code_updated(), || ()));
         rt::sleep_ms(50).await;
         world.validate("check", 20).await;
         world.open(31_000).await;

@@ -56,7 +56,7 @@ fn an_interrupted_disposal_finishes_its_teardown_and_skips_its_bookkeeping() {
         world.open(50).await;
         dispose(&world, "disposal").await;
         begin_init(&world, 10).await;
-        assert!(world.handle().interrupt(&world.key(), "disposal"));
+        assert!(world.handle().interrupt(&world.key(), "disposal", || ()));
         world
             .inside("look", 20, |session| async move {
                 log(format_args!("engine {}", session.engine.borrow().is_some()));
@@ -124,7 +124,7 @@ fn a_failed_init_that_is_interrupted_during_its_clean_up_rejects_at_once_and_the
             })
             .await;
         log("held");
-        assert!(world.handle().interrupt(&world.key(), "init"));
+        assert!(world.handle().interrupt(&world.key(), "init", || ()));
         rt::sleep_ms(20).await;
         log("released");
         world.handle().release(HELD);

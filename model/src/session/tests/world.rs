@@ -14,6 +14,7 @@ use super::events::{self, Recorded};
 use super::script::{Rule, Script};
 use crate::config::HostConfig;
 use crate::defect::{Defect, DefectSet};
+use crate::fx::Fiber;
 use crate::js::Lane;
 use crate::operation::{Kind, Operation};
 use crate::platform::{
@@ -95,8 +96,8 @@ impl DurableObject for Probe {
         Rc::clone(&self.0).socket_close(socket, code)
     }
 
-    fn interrupt(&self, what: &str) -> bool {
-        self.0.interrupt(what)
+    fn running(&self, what: &str) -> Option<Fiber> {
+        self.0.running(what)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Tests of `disposal-is-recorded` on hand-made traces.
 
 use super::*;
-use crate::invariants::testing::{judged, story, violation};
+use crate::invariants::testing::{judged, plan_with_failing_alarm_write, story, violation};
+use crate::plan::{Edge, When};
 
 #[test]
 fn disposals_with_their_log_line_and_span_are_fine() {
@@ -49,6 +50,29 @@ fn an_idle_disposal_before_its_timeout_is_named() {
 fn a_span_that_was_lost_with_its_object_is_not_missed() {
     let lost = story().without(SPAN, 0).without("disposal.end", 0).platform(1_025, "s1", "object.reset", &[]);
     assert_eq!(judged(INVARIANT, lost), Verdict::Held);
+}
+
+#[test]
+fn a_span_that_was_on_its_way_when_its_object_was_lost_is_not_missed() {
+    let lost = |at_ms| story().without(SPAN, 0).platform(at_ms, "s1", "object.gone", &[]);
+    assert_eq!(judged(INVARIANT, lost(1_500)), Verdict::Held);
+    violation(INVARIANT, lost(4_000));
+}
+
+#[test]
+fn a_span_that_a_fault_kept_from_being_exported_is_not_missed() {
+    let plan_with = |operation: &str| {
+        let mut plan = plan_with_failing_alarm_write();
+        plan.faults[0].when =
+            When::Operation { operation: operation.into(), root: None, edge: Edge::Begin, n: 1, session: None };
+        plan
+    };
+    let lost = |at_ms| story().without(SPAN, 0).fault(at_ms, "fault.delivered", 0).build();
+    let export = plan_with("telemetry · export");
+    assert_eq!((INVARIANT.judge)(&export, &lost(1_023)), Verdict::Held);
+    for (plan, at_ms) in [(&export, 900), (&export, 5_000), (&plan_with("dispose · flush"), 1_023)] {
+        assert!(matches!((INVARIANT.judge)(plan, &lost(at_ms)), Verdict::Violated(_)), "{at_ms}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Tests of `gauge-matches-residents` on hand-made traces.
 
 use super::*;
-use crate::invariants::testing::{judged, story, violation};
+use crate::invariants::testing::{Builder, judged, story, violation};
 
 #[test]
 fn a_gauge_that_follows_every_install_and_release_is_fine() {
@@ -59,4 +59,15 @@ fn after_the_loss_of_a_resident_object_its_isolate_is_not_judged() {
     let unplaced = from_the_start.platform(3, "s1", "object.constructed", &[("isolate", "i1".into())]);
     // The gauge was missing before the loss, and that is still a violation.
     violation(INVARIANT, unplaced);
+}
+
+#[test]
+fn the_span_of_an_interrupted_disposal_need_not_tell_the_gauge() {
+    let bare = |trace: Builder| trace.change_attribute(1, ATTRIBUTE, serde_json::Value::Null);
+    let interrupted = |at: usize| bare(story()).change("disposal.end", at, "outcome", "interrupted".into());
+    assert_eq!(judged(INVARIANT, interrupted(1)), Verdict::Held);
+    for other in [0, 2] {
+        violation(INVARIANT, interrupted(other));
+    }
+    violation(INVARIANT, bare(story()));
 }

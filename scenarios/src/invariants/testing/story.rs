@@ -123,11 +123,11 @@ impl Builder {
 
     /// The request reaches the session, the framework deletes the alarm, and the core sets it again.
     fn served(self, at_ms: u64, request: u64, text: &str) -> Self {
-        let stream = [("stream", format!("c{request}").as_str().into())];
+        let row = [("key", format!("__mcp_stream_reqs__:c{request}").as_str().into())];
         let due_ms = if at_ms < 1_000 { 1_021 } else { at_ms + 1_000 };
         let due = [("due_at_ms", due_ms.into()), ("by", "clock".into())];
-        self.state(at_ms, "s1", "request.accepted", &stream)
-            .state(at_ms + 1, "s1", "request.answered", &stream)
+        self.platform(at_ms, "s1", "storage.put", &row)
+            .platform(at_ms + 1, "s1", "storage.deleted", &row)
             .platform(at_ms + 2, "s1", "alarm.deleted", &[("by", "agents.schedule".into())])
             .platform(at_ms + 3, "s1", "alarm.set", &due)
             .end(at_ms + 4, request, answer(text))

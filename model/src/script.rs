@@ -12,7 +12,8 @@ use crate::rt::Director;
 pub(crate) struct Rule {
     operation: &'static str,
     edge: Edge,
-    nth: u32,
+    /// Which time, counted from 1; every time when absent.
+    nth: Option<u32>,
     wanted: Intervention,
 }
 
@@ -39,11 +40,16 @@ impl Rule {
 
     /// The same for the n-th time instead, counted from 1.
     pub fn nth(self, nth: u32) -> Rule {
-        Rule { nth, ..self }
+        Rule { nth: Some(nth), ..self }
+    }
+
+    /// The same every time.
+    pub fn always(self) -> Rule {
+        Rule { nth: None, ..self }
     }
 
     fn at(operation: &'static str, edge: Edge, wanted: Intervention) -> Rule {
-        Rule { operation, edge, nth: 1, wanted }
+        Rule { operation, edge, nth: Some(1), wanted }
     }
 }
 
@@ -131,7 +137,7 @@ impl Director for Script {
         for (rule, seen) in self.rules.borrow_mut().iter_mut() {
             if rule.operation == name && rule.edge == point.edge {
                 *seen += 1;
-                if *seen == rule.nth {
+                if rule.nth.is_none_or(|nth| *seen == nth) {
                     wanted = rule.wanted.clone();
                 }
             }

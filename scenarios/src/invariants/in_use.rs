@@ -1,0 +1,43 @@
+//! Which session each client uses, as of the events applied so far: the last one that its handshake was answered for.
+
+use crate::trace::{Event, Stream};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The sessions in use, by client.
+#[derive(Default)]
+pub struct InUse {
+    /// The alias that was minted last for each client, whether its handshake succeeded or not.
+    minted: BTreeMap<Arc<str>, Arc<str>>,
+    /// Numbers of the handshakes.
+    opens: BTreeSet<u64>,
+    current: BTreeMap<Arc<str>, Arc<str>>,
+}
+
+impl InUse {
+    /// Alias of the client's session; a client that has none yet stands for its first one.
+    pub fn session_of<'a>(&'a self, client: &'a str) -> &'a str {
+        self.current.get(client).map_or(client, |alias| alias)
+    }
+
+    /// Takes one event into account.
+    pub fn apply(&mut self, event: &Event) {
+        let Some(who) = &event.who else { return };
+        if event.is(Stream::Platform, "session.minted") {
+            let alias = event.text("alias").map_or_else(|| who.clone(), Arc::from);
+            self.minted.insert(who.clone(), alias);
+        }
+        if event.stream != Stream::History {
+            return;
+        }
+        let Some(request) = event.number("request") else { return };
+        if event.name == "request.begin" && event.text("op") == Some("open") {
+            self.opens.insert(request);
+        }
+        let is_answered = event.name == "request.end" && event.text("outcome") == Some("answered");
+        if is_answered && self.opens.contains(&request) {
+            let alias = self.minted.get(who).unwrap_or(who).clone();
+            self.current.insert(who.clone(), alias);
+        }
+    }
+}
