@@ -6,8 +6,11 @@ pub(crate) mod world;
 
 mod alarms;
 mod bookkeeping;
+mod builds;
 mod hops;
+mod interrupts;
 mod meta;
 mod reports;
+mod residency;
 mod starts;
 mod teardowns;
