@@ -21,7 +21,7 @@ pub enum Defect {
     NamelessRestoreFails,
     /// The cap check counts resident runtimes only.
     CapOnResidentsOnly,
-    /// A turn passes between the cap check and the reservation.
+    /// Time passes between the cap check and the reservation.
     AdmissionSuspends,
     /// The cold-build reservation is given back around the build only.
     ReservationReturnedAtBuild,

@@ -197,11 +197,11 @@ mod defective {
     use crate::platform::{JsError, sleep};
 
     crate::operations! {
-        ADMISSION_PAUSE = "init · admission", Io, 1; "a turn between check and reservation; only with `admission-suspends`"
+        ADMISSION_PAUSE = "init · admission", Io, 1; "a millisecond between check and reservation; only with `admission-suspends`"
     }
 
     /// What the historical defect waits for.
     pub(super) async fn pause() -> Result<(), JsError> {
-        sleep(&ADMISSION_PAUSE, 0).await
+        sleep(&ADMISSION_PAUSE, 1).await
     }
 }

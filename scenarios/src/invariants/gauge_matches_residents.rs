@@ -43,11 +43,18 @@ fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
     }
     ledger.compare();
     for span in spans_named(trace, "mcp.session.idle_runtime_dispose") {
-        ledger.judge_span(span);
+        ledger.judge_span(span, was_cut_short(trace, span));
     }
     let unknown = (ledger.is_tainted_anywhere && ledger.judged_count == 0)
         .then(|| "an object with a runtime was lost, and its isolate still counts it".to_owned());
     Verdict::of(ledger.violations, unknown)
+}
+
+/// A disposal that was interrupted or failed says nothing of the gauge: its bookkeeping is skipped.
+fn was_cut_short(trace: &Trace, span: &Event) -> bool {
+    let is_end = |event: &&Event| event.who == span.who && Some(event.at_ms) == span.number("end_at_ms");
+    let ends = trace.named(Stream::State, "disposal.end").filter(is_end);
+    ends.into_iter().any(|end| end.text("outcome") != Some("ok"))
 }
 
 #[derive(Default)]
@@ -155,10 +162,13 @@ impl<'t> Ledger<'t> {
     }
 
     /// The exported number must be one that was so between the session's own release and the end of the span.
-    fn judge_span(&mut self, span: &Event) {
+    fn judge_span(&mut self, span: &Event, is_cut_short: bool) {
         let told = span.attribute(ATTRIBUTE);
         let number = told.and_then(|value| value.as_u64().or_else(|| value.as_str()?.parse().ok()));
         let Some(number) = number else {
+            if is_cut_short {
+                return;
+            }
             self.violations.push(Violation::at(span, format!("a disposal span lacks {ATTRIBUTE}")));
             return;
         };
