@@ -57,6 +57,10 @@ pub enum Defect {
     CondemnedSessionEvicted,
     /// A build permit that is granted to a start inside a section never reaches it. Found here.
     PermitGrantLost,
+    /// The registry entry and the place of an object that was reset stay for the life of the isolate. Found here.
+    DeadSessionRegistered,
+    /// A connect that finds no runtime is refused, although its session lives. Found here.
+    ConnectWithoutRuntime,
 }
 
 /// What is known about a defect.
@@ -293,6 +297,22 @@ pub const DEFECTS: &[DefectInfo] = &[
         described: true,
         story: "a fifth session that opens meanwhile hangs for 30 s and is reset, and its permit is gone for good",
         caught_by: "permits-are-returned",
+    },
+    DefectInfo {
+        defect: Defect::DeadSessionRegistered,
+        name: "dead-session-registered",
+        source: "found here, FINDINGS.md 5",
+        described: true,
+        story: "a session that was reset and never came back is evicted again and again, and nothing is freed",
+        caught_by: "eviction-frees-a-runtime",
+    },
+    DefectInfo {
+        defect: Defect::ConnectWithoutRuntime,
+        name: "connect-without-runtime",
+        source: "found here, FINDINGS.md 6",
+        described: true,
+        story: "a request whose session is evicted between its owner check and its connect gets a 200 without an answer",
+        caught_by: "eviction-cuts-no-request",
     },
 ];
 

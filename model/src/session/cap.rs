@@ -157,12 +157,15 @@ pub(super) async fn request_cap_eviction(session: Rc<SessionObject>) -> Result<(
     evicted
 }
 
-/// `evictResidentRuntimeForCap()`: looks again, and disposes what has nothing live. It asks neither whether anything is
-/// resident nor how long the session has been idle.
+/// `evictResidentRuntimeForCap()`: looks again, and disposes what has nothing live. It does not ask how long the session
+/// has been idle; as described, not even whether anything is resident.
 async fn evict_resident_runtime_for_cap(session: &Rc<SessionObject>) -> Result<(), JsError> {
     let (paused, running) = counts(session).await?;
     let streams = live_stream_count(session);
     if paused > 0 || running > 0 || streams > 0 {
+        return Ok(());
+    }
+    if !session.has_in_memory_runtime() && bury_predecessor(session) {
         return Ok(());
     }
     // Found here: the disposal would take the alarm that is to wipe the session, which then stays for ever.
@@ -175,6 +178,19 @@ async fn evict_resident_runtime_for_cap(session: &Rc<SessionObject>) -> Result<(
     operate::begin(&EVICT_DISPOSE).await?;
     dispose_idle_runtime(Rc::clone(session), disposal).await?;
     operate::end(&EVICT_DISPOSE).await
+}
+
+/// Found here: an incarnation that was reset leaves its entry and its place in the isolate's books (platform fact 132).
+/// Its entry is never used again, so it is the first choice of every eviction, and each disposes nothing. So whoever
+/// comes after it under its name gives both back.
+///
+/// False as described, where nobody looks.
+pub(super) fn bury_predecessor(session: &Rc<SessionObject>) -> bool {
+    if defect!(session.config, DeadSessionRegistered) {
+        return false;
+    }
+    residency::release_predecessor(session);
+    true
 }
 
 /// Paused executions and unanswered requests, counted together.

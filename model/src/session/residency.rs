@@ -103,6 +103,17 @@ pub(super) fn release_resident_session(id: &str) {
     state_event!("registry.removed", entry.session.label(), isolate = &*isolate(), id = id);
 }
 
+/// Gives back the entry and the place of an object of the same id that is not this one: it is gone, and could not.
+pub(super) fn release_predecessor(session: &Rc<SessionObject>) {
+    let id = session.session_id_for_telemetry();
+    let sessions = module_scope::<Residency>().resident_sessions.borrow().clone();
+    let is_predecessor = |(known, entry): &(Arc<str>, Entry)| *known == id && !Rc::ptr_eq(&entry.session, session);
+    if sessions.iter().any(is_predecessor) {
+        release(session.label());
+        release_resident_session(&id);
+    }
+}
+
 /// `touchResidentSession`: nothing when it has no entry.
 pub(super) fn touch_resident_session(id: &str, now_ms: u64) {
     change(id, |entry| entry.last_activity_ms = now_ms);

@@ -2,7 +2,7 @@
 
 use super::holdings::{Holdings, Thing};
 use super::limits::EVICTION_GRACE_MS;
-use super::replay::{Replay, Session};
+use super::replay::{Replay, Session, key_of};
 use super::{Invariant, Kind, Verdict, Violation};
 use crate::plan::Plan;
 use crate::trace::{Event, Stream, Trace};
@@ -19,10 +19,12 @@ pub const INVARIANT: Invariant = Invariant {
 
 fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
     let mut judge = Judge::default();
-    let (_, _) = Holdings::each(trace, |holdings, replay, event| {
-        if event.stream == Stream::State {
-            judge.state(holdings, replay, event);
+    Holdings::each(trace, |holdings, replay, event| match (event.stream, &*event.name) {
+        (Stream::State, _) => judge.state(holdings, replay, event),
+        (Stream::Platform, "object.reset" | "object.gone") => {
+            judge.requests.remove(event.who().unwrap_or(""));
         }
+        _ => {}
     });
     let unknown = (!judge.is_told).then(|| "no cold build was ever admitted".to_owned());
     Verdict::of(judge.violations, unknown)
@@ -31,6 +33,8 @@ fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
 #[derive(Default)]
 struct Judge<'t> {
     is_told: bool,
+    /// Unanswered requests of each incarnation: what it wrote of them in its last turn may have gone with it.
+    requests: BTreeMap<&'t str, BTreeSet<String>>,
     /// When each registered session was last asked, in ms.
     asked: BTreeMap<&'t str, u64>,
     /// Sessions that were passed over since the last check of their isolate.
@@ -50,11 +54,22 @@ impl<'t> Judge<'t> {
             "registry.added" | "registry.removed" => drop(self.asked.remove(who)),
             "eviction.passed-over" => self.passed(who, session, event),
             "eviction.requested" => self.requested(holdings, replay, event),
-            "disposal.begin" if event.text("reason") == Some("cap") && session.is_live() => {
-                let what = format!("session {who} was disposed for the cap with {} live", live_words(session));
-                self.add(event, what);
+            "request.accepted" => {
+                self.requests.entry(who).or_default().insert(key_of(event, "stream"));
             }
+            "request.answered" => {
+                self.requests.entry(who).or_default().remove(&key_of(event, "stream"));
+            }
+            "disposal.begin" if event.text("reason") == Some("cap") => self.disposed(who, session, event),
             _ => {}
+        }
+    }
+
+    fn disposed(&mut self, who: &str, session: &Session, event: &Event) {
+        let (sockets, requests) = (session.sockets.len(), self.requests.get(who).map_or(0, BTreeSet::len));
+        if sockets + requests > 0 {
+            let live = format!("{sockets} connections and {requests} unanswered requests");
+            self.add(event, format!("session {who} was disposed for the cap with {live}"));
         }
     }
 
@@ -83,7 +98,8 @@ impl<'t> Judge<'t> {
         }
         let Some(session) = replay.session(who) else { return };
         if !session.sockets.is_empty() {
-            self.add(event, format!("session {who} was asked for its runtime with {} live", live_words(session)));
+            let count = session.sockets.len();
+            self.add(event, format!("session {who} was asked for its runtime with {count} live connections"));
         }
         let used_ms = session.activity_at_ms.unwrap_or(0);
         let older = |(other, at): &(&Arc<str>, &Arc<str>)| {
@@ -99,11 +115,6 @@ impl<'t> Judge<'t> {
     fn add(&mut self, event: &Event, what: String) {
         self.violations.push(Violation::at(event, what));
     }
-}
-
-fn live_words(session: &Session) -> String {
-    let (sockets, requests) = (session.sockets.len(), session.requests.len());
-    format!("{sockets} connections and {requests} unanswered requests")
 }
 
 #[cfg(test)]
@@ -137,7 +148,7 @@ mod tests {
         let live = || full().platform(450, "s1", "socket.opened", &[("socket", 5_u64.into())]);
         assert_eq!(judged(INVARIANT, ask(spare(live(), 500, "s1", "stream"), 500, "s2")), Verdict::Held);
         let found = violation(INVARIANT, ask(live(), 500, "s1"));
-        assert!(found.what.contains("with 1 connections"), "{}", found.what);
+        assert!(found.what.contains("with 1 live connections"), "{}", found.what);
     }
 
     #[test]
@@ -163,7 +174,9 @@ mod tests {
         let disposed = |trace: Builder| trace.state(500, "s1", "disposal.begin", &[("reason", "cap".into())]);
         assert_eq!(judged(INVARIANT, disposed(full())), Verdict::Held);
         let busy = full().state(450, "s1", "request.accepted", &[("stream", "c9".into())]);
-        let found = violation(INVARIANT, disposed(busy));
+        let found = violation(INVARIANT, disposed(busy.clone()));
         assert!(found.what.contains("1 unanswered requests"), "{}", found.what);
+        let reset = busy.platform(460, "s1", "object.gone", &[("reason", "code_update".into())]);
+        assert_eq!(judged(INVARIANT, disposed(reset)), Verdict::Held);
     }
 }

@@ -8,6 +8,8 @@ mod disposal_is_recorded;
 mod disposed_session_serves_again;
 mod durable_identity_survives;
 mod every_request_ends;
+mod eviction_cuts_no_request;
+mod eviction_frees_a_runtime;
 mod eviction_takes_the_oldest;
 mod gauge_matches_residents;
 mod idle_runtime_is_released;
@@ -42,6 +44,8 @@ pub const ALL: &[Invariant] = &[
     cap_counts_every_build::INVARIANT,
     admission_never_waits::INVARIANT,
     eviction_takes_the_oldest::INVARIANT,
+    eviction_frees_a_runtime::INVARIANT,
+    eviction_cuts_no_request::INVARIANT,
     one_build_at_a_time::INVARIANT,
     one_teardown_at_a_time::INVARIANT,
     answers_are_right::INVARIANT,

@@ -114,8 +114,42 @@ fn a_repeated_request_disposes_nothing_twice() {
     assert_eq!(played.log[1..], ["evict null", "evict null", "0 resident, 0 in flight, []"]);
     assert_eq!(played.recorded.values("gauge", "residents"), ["1", "0"]);
     assert_eq!(played.recorded.count("server.closed"), 1);
-    // A disposal that was decided is told, also when there was nothing to dispose.
-    assert_eq!(played.recorded.spans("mcp.session.idle_runtime_dispose").len(), 2);
+    assert_eq!(played.recorded.spans("mcp.session.idle_runtime_dispose").len(), 1);
+}
+
+#[test]
+fn what_an_object_that_was_reset_left_behind_is_found_by_the_eviction_of_its_successor() {
+    let evict = |defects| {
+        play(Setup { defects, ..capped(2) }, |world| async move {
+            world.open(100).await;
+            world.at("s2").open(100).await;
+            assert!(world.handle().reset(&world.key(), JsError::code_updated()));
+            rt::sleep_ms(10).await;
+            world.at("s3").open(100).await;
+            count(&world.at("s3")).await;
+            world.at("s4").open(20_000).await;
+            world.at("s5").open(100).await;
+        })
+    };
+    let fixed = evict(vec![]);
+    assert_eq!(asked(&fixed), ["s1", "s2", "s3"]);
+    assert_eq!(disposals(&fixed), [("s2", "cap"), ("s3", "cap")]);
+    assert_eq!(fixed.log[3], r#"2 resident, 0 in flight, ["s2", "s3"]"#);
+    let described = evict(vec![Defect::DeadSessionRegistered]);
+    assert_eq!(disposals(&described), [("s1", "cap"), ("s2", "cap"), ("s1", "cap")]);
+    assert_eq!(described.log[3], r#"3 resident, 0 in flight, ["s1", "s2", "s3"]"#);
+}
+
+#[test]
+fn a_session_that_is_built_again_after_a_reset_is_counted_once() {
+    let played = play(capped(4), |world| async move {
+        world.open(100).await;
+        assert!(world.handle().reset(&world.key(), JsError::code_updated()));
+        rt::sleep_ms(10).await;
+        world.open(100).await;
+        count(&world).await;
+    });
+    assert_eq!(played.log[2], r#"1 resident, 0 in flight, ["s1"]"#);
 }
 
 #[test]
@@ -257,4 +291,36 @@ fn a_condemned_session_is_left_to_its_alarm() {
     // As described: the disposal deletes the one alarm there is, and the wipe never comes.
     let described = condemn(vec![Defect::CondemnedSessionEvicted]);
     assert_eq!((described.recorded.count("destroy.begin"), disposals(&described).len()), (0, 1));
+}
+
+#[test]
+fn a_connect_after_an_eviction_finds_a_runtime() {
+    let connect = |defects| {
+        play(Setup { defects, ..capped(1) }, |world| async move {
+            world.open(100).await;
+            world.at("s2").open(100).await;
+            world.listen("stream", 100).await;
+            look(&world, "first").await;
+        })
+    };
+    let fixed = connect(vec![]);
+    assert_eq!(disposals(&fixed), [("s1", "cap"), ("s2", "cap")]);
+    assert_eq!(fixed.log.last().expect("looked"), "first initialized true engine true");
+    let described = connect(vec![Defect::ConnectWithoutRuntime]);
+    assert_eq!(
+        described.log[2..],
+        [r#"stream Close(1011, "MCP transport not initialized")"#, "first initialized false engine false"]
+    );
+}
+
+#[test]
+fn a_condemned_session_is_not_started_by_a_connect() {
+    let played = play(capped(4), |world| async move {
+        world.open(100).await;
+        world.rpc("evict", "requestCapEviction", serde_json::Value::Null, 100).await;
+        world.rpc("condemn", "_cf_scheduleDestroy", serde_json::Value::Null, 100).await;
+        world.listen("stream", 100).await;
+    });
+    assert_eq!(played.recorded.count("runtime.installed"), 1);
+    assert!(played.log.last().expect("closed").starts_with("stream Close(1011"));
 }
