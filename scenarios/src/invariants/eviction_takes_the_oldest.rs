@@ -1,5 +1,6 @@
 //! I16, I18: for the cap goes the session that was used least recently, and never one with something live.
 
+use super::faults::FaultLog;
 use super::holdings::{Holdings, Thing};
 use super::limits::EVICTION_GRACE_MS;
 use super::replay::{Replay, Session, key_of};
@@ -17,8 +18,15 @@ pub const INVARIANT: Invariant = Invariant {
     judge,
 };
 
-fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
-    let mut judge = Judge::default();
+fn judge(plan: &Plan, trace: &Trace) -> Verdict {
+    let mut judge = Judge {
+        faults: FaultLog::of(plan, trace),
+        is_told: false,
+        requests: BTreeMap::new(),
+        asked: BTreeMap::new(),
+        passed_over: BTreeSet::new(),
+        violations: Vec::new(),
+    };
     Holdings::each(trace, |holdings, replay, event| match (event.stream, &*event.name) {
         (Stream::State, _) => judge.state(holdings, replay, event),
         (Stream::Platform, "object.reset" | "object.gone") => {
@@ -30,11 +38,12 @@ fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
     Verdict::of(judge.violations, unknown)
 }
 
-#[derive(Default)]
 struct Judge<'t> {
+    faults: FaultLog<'t>,
     is_told: bool,
-    /// Unanswered requests of each incarnation: what it wrote of them in its last turn may have gone with it.
-    requests: BTreeMap<&'t str, BTreeSet<String>>,
+    /// Unanswered requests of each incarnation with when they were accepted, in ms: what an incarnation wrote of them in
+    /// its last turn may have gone with it.
+    requests: BTreeMap<&'t str, BTreeMap<String, u64>>,
     /// When each registered session was last asked, in ms.
     asked: BTreeMap<&'t str, u64>,
     /// Sessions that were passed over since the last check of their isolate.
@@ -55,7 +64,7 @@ impl<'t> Judge<'t> {
             "eviction.passed-over" => self.passed(who, session, event),
             "eviction.requested" => self.requested(holdings, replay, event),
             "request.accepted" => {
-                self.requests.entry(who).or_default().insert(key_of(event, "stream"));
+                self.requests.entry(who).or_default().insert(key_of(event, "stream"), event.at_ms);
             }
             "request.answered" => {
                 self.requests.entry(who).or_default().remove(&key_of(event, "stream"));
@@ -66,7 +75,10 @@ impl<'t> Judge<'t> {
     }
 
     fn disposed(&mut self, who: &str, session: &Session, event: &Event) {
-        let (sockets, requests) = (session.sockets.len(), self.requests.get(who).map_or(0, BTreeSet::len));
+        // A fault may have ended a request half way: its row gone, the rest never said.
+        let is_whole = |accepted_ms: &&u64| !self.faults.is_disturbed(who, **accepted_ms, event.at_ms);
+        let requests = self.requests.get(who).map_or(0, |all| all.values().filter(is_whole).count());
+        let sockets = session.sockets.len();
         if sockets + requests > 0 {
             let live = format!("{sockets} connections and {requests} unanswered requests");
             self.add(event, format!("session {who} was disposed for the cap with {live}"));
