@@ -42,6 +42,8 @@ pub struct HostConfig {
     pub max_paused_session_idle_ms: u64,
     /// Runtimes an isolate tries not to exceed.
     pub resident_runtime_soft_cap: u32,
+    /// Whether sessions register to be asked for their runtime; a host without it only counts them.
+    pub supports_cap_eviction: bool,
     /// Defects that are switched on; none in production.
     pub defects: DefectSet,
 }
@@ -52,6 +54,7 @@ impl Default for HostConfig {
             session_timeout_ms: 300_000,
             max_paused_session_idle_ms: 540_000,
             resident_runtime_soft_cap: 32,
+            supports_cap_eviction: true,
             defects: DefectSet::default(),
         }
     }

@@ -21,6 +21,48 @@ pub enum Defect {
     NamelessRestoreFails,
     /// A failure in the handler of a POST or GET, for which nobody waits, leaves its client waiting. Found here.
     FailedHandlerUnanswered,
+    /// The cap check counts resident runtimes only.
+    CapOnResidentsOnly,
+    /// Time passes between the cap check and the reservation.
+    AdmissionSuspends,
+    /// The cold-build reservation is given back around the build only.
+    ReservationReturnedAtBuild,
+    /// The cold-build reservation is given back on failure only.
+    ReservationReturnedOnFailure,
+    /// A cap victim is torn down in the context of the session that wants its place.
+    EvictedInForeignContext,
+    /// An init awaits the eviction that it asked for.
+    EvictionAwaited,
+    /// An eviction request leaves no mark on its candidate.
+    EvictionNotMarked,
+    /// A candidate that was asked once is passed over for ever.
+    GraceWithoutEnd,
+    /// A failed eviction request removes the candidate's registry entry.
+    EntryRemovedOnFailure,
+    /// Live streams do not count when a cap victim is picked and looked at again.
+    StreamsIgnoredByEviction,
+    /// The most recently used session is the cap victim.
+    MostRecentEvicted,
+    /// A teardown leaves the registry entry behind.
+    EntryLeftBehind,
+    /// A disposal span reads the gauge before the release.
+    GaugeReadBeforeRelease,
+    /// Teardowns are not shared: each caller runs one.
+    DisposalNotShared,
+    /// A teardown can be interrupted.
+    TeardownInterruptible,
+    /// A rejected close of the server ends the teardown.
+    CloseRejectionFatal,
+    /// Teardown drops the engine before the server is closed.
+    EngineDroppedEarly,
+    /// A condemned session that is evicted for the cap loses the alarm that was to wipe it. Found here.
+    CondemnedSessionEvicted,
+    /// A build permit that is granted to a start inside a section never reaches it. Found here.
+    PermitGrantLost,
+    /// The registry entry and the place of an object that was reset stay for the life of the isolate. Found here.
+    DeadSessionRegistered,
+    /// A connect that finds no runtime is refused, although its session lives. Found here.
+    ConnectWithoutRuntime,
 }
 
 /// What is known about a defect.
@@ -113,6 +155,174 @@ pub const DEFECTS: &[DefectInfo] = &[
         described: true,
         story: "a call whose handler fails before its tool is reached has no answer, and its client waits until it gives up",
         caught_by: "every-request-ends",
+    },
+    DefectInfo {
+        defect: Defect::CapOnResidentsOnly,
+        name: "cap-on-residents-only",
+        source: "DEF-040",
+        described: false,
+        story: "concurrent cold builds all pass at the cap and overshoot it by their number",
+        caught_by: "cap-counts-every-build",
+    },
+    DefectInfo {
+        defect: Defect::AdmissionSuspends,
+        name: "admission-suspends",
+        source: "DEF-041",
+        described: false,
+        story: "two inits that meet at the cap both find room for one",
+        caught_by: "cap-counts-every-build",
+    },
+    DefectInfo {
+        defect: Defect::ReservationReturnedAtBuild,
+        name: "reservation-returned-at-build",
+        source: "DEF-042",
+        described: false,
+        story: "an init that ends before its build keeps its reservation, and the cap shrinks by one",
+        caught_by: "reservations-are-returned",
+    },
+    DefectInfo {
+        defect: Defect::ReservationReturnedOnFailure,
+        name: "reservation-returned-on-failure",
+        source: "DEF-043",
+        described: false,
+        story: "every successful init keeps its reservation, and the cap shrinks to zero",
+        caught_by: "reservations-are-returned",
+    },
+    DefectInfo {
+        defect: Defect::EvictedInForeignContext,
+        name: "evicted-in-foreign-context",
+        source: "DEF-045",
+        described: false,
+        story: "the victim is torn down with I/O errors of another request, and its runtime stays",
+        caught_by: "no-cross-context-io",
+    },
+    DefectInfo {
+        defect: Defect::EvictionAwaited,
+        name: "eviction-awaited",
+        source: "DEF-046",
+        described: false,
+        story: "a slow victim delays every new session, and a dead one fails it",
+        caught_by: "admission-never-waits",
+    },
+    DefectInfo {
+        defect: Defect::EvictionNotMarked,
+        name: "eviction-not-marked",
+        source: "DEF-048",
+        described: false,
+        story: "a victim that cannot answer is asked by every init for ever",
+        caught_by: "eviction-takes-the-oldest",
+    },
+    DefectInfo {
+        defect: Defect::GraceWithoutEnd,
+        name: "grace-without-end",
+        source: "DEF-050",
+        described: false,
+        story: "a session that was busy once is never evicted again",
+        caught_by: "eviction-takes-the-oldest",
+    },
+    DefectInfo {
+        defect: Defect::EntryRemovedOnFailure,
+        name: "entry-removed-on-failure",
+        source: "DEF-051",
+        described: false,
+        story: "a victim whose request failed stays resident and can never be asked again",
+        caught_by: "registry-matches-residents",
+    },
+    DefectInfo {
+        defect: Defect::StreamsIgnoredByEviction,
+        name: "streams-ignored-by-eviction",
+        source: "DEF-052",
+        described: false,
+        story: "a live stream of a client is cut to make room",
+        caught_by: "eviction-takes-the-oldest",
+    },
+    DefectInfo {
+        defect: Defect::MostRecentEvicted,
+        name: "most-recent-evicted",
+        source: "DEF-054",
+        described: false,
+        story: "the sessions in use are evicted, and the forgotten ones stay",
+        caught_by: "eviction-takes-the-oldest",
+    },
+    DefectInfo {
+        defect: Defect::EntryLeftBehind,
+        name: "entry-left-behind",
+        source: "DEF-057",
+        described: false,
+        story: "a cold session is asked again and again, and the isolate overflows",
+        caught_by: "registry-matches-residents",
+    },
+    DefectInfo {
+        defect: Defect::GaugeReadBeforeRelease,
+        name: "gauge-read-before-release",
+        source: "DEF-058",
+        described: false,
+        story: "every disposal span reports one resident runtime too many",
+        caught_by: "gauge-matches-residents",
+    },
+    DefectInfo {
+        defect: Defect::DisposalNotShared,
+        name: "disposal-not-shared",
+        source: "DEF-061",
+        described: false,
+        story: "two disposals at once tear down each other's successor",
+        caught_by: "one-teardown-at-a-time",
+    },
+    DefectInfo {
+        defect: Defect::TeardownInterruptible,
+        name: "teardown-interruptible",
+        source: "DEF-062",
+        described: false,
+        story: "an interrupted disposal leaves half a runtime, and who waited for it builds over that",
+        caught_by: "one-build-at-a-time",
+    },
+    DefectInfo {
+        defect: Defect::CloseRejectionFatal,
+        name: "close-rejection-fatal",
+        source: "DEF-063",
+        described: false,
+        story: "a server that fails to close keeps its engine, its database handle and its place",
+        caught_by: "one-build-at-a-time",
+    },
+    DefectInfo {
+        defect: Defect::EngineDroppedEarly,
+        name: "engine-dropped-early",
+        source: "DEF-064",
+        described: false,
+        story: "a handler that is still running when the teardown begins finds no engine",
+        caught_by: "runtime-closed-once",
+    },
+    DefectInfo {
+        defect: Defect::CondemnedSessionEvicted,
+        name: "condemned-session-evicted",
+        source: "found here, FINDINGS.md 4",
+        described: true,
+        story: "a condemned session that is evicted for the cap loses its alarm and is never wiped",
+        caught_by: "alarm-follows-intent",
+    },
+    DefectInfo {
+        defect: Defect::PermitGrantLost,
+        name: "permit-grant-lost",
+        source: "found here, FINDINGS.md 5",
+        described: true,
+        story: "a fifth session that opens meanwhile hangs for 30 s and is reset, and its permit is gone for good",
+        caught_by: "permits-are-returned",
+    },
+    DefectInfo {
+        defect: Defect::DeadSessionRegistered,
+        name: "dead-session-registered",
+        source: "found here, FINDINGS.md 6",
+        described: true,
+        story: "a session that was reset and never came back is evicted again and again, and nothing is freed",
+        caught_by: "eviction-frees-a-runtime",
+    },
+    DefectInfo {
+        defect: Defect::ConnectWithoutRuntime,
+        name: "connect-without-runtime",
+        source: "found here, FINDINGS.md 7",
+        described: true,
+        story: "a request whose session is evicted between its owner check and its connect gets a 200 without an answer",
+        caught_by: "eviction-cuts-no-request",
     },
 ];
 

@@ -22,7 +22,17 @@ pub fn table() -> Vec<Group> {
             "Naming, start, framework body",
             &[agents::party_server::TABLE, session::start::TABLE, agents::mcp_agent::TABLE],
         ),
-        group("Init and session meta", &[session::init::TABLE, session::meta::TABLE, session::meta::DEFECT_TABLE]),
+        group(
+            "Init and session meta",
+            &[
+                session::init::TABLE,
+                session::meta::TABLE,
+                session::meta::DEFECT_TABLE,
+                session::cap::TABLE,
+                session::cap::DEFECT_TABLE,
+                session::build_queue::TABLE,
+            ],
+        ),
         group("Teardown and disposal", &[session::teardown::TABLE, session::upstream::TABLE]),
         group(
             "Alarm, idle clock, framework scheduler",

@@ -107,7 +107,10 @@ fn read_setting(setting: &str) -> Result<(String, u64), Error> {
     let Some((key, value)) = setting.split_once('=') else {
         return Err(Error::usage(format!("`--set {}` has no `=`: {form}", shortened(setting, 60))));
     };
-    let field = key.replace('-', "_");
+    let field = match key {
+        "cap" => "resident_runtime_soft_cap".to_owned(),
+        _ => key.replace('-', "_"),
+    };
     let fields = fields_of(&HostConfig::default());
     if !fields.contains_key(&field) {
         let known: Vec<&str> = fields.keys().map(String::as_str).collect();
@@ -282,6 +285,8 @@ mod tests {
         let plan = changes.expect("known").draw(first(), Seed(7)).expect("in range");
         let arguments = arguments_of(&plan).expect("a scenario draws it").join(" ");
         let id = first().id;
+        let short = Overrides::read(&strings(&[defect]), &strings(&["cap=3"]), Some(Core::Described));
+        assert_eq!(short.expect("known").draw(first(), Seed(7)), Ok(plan));
         assert_eq!(
             arguments,
             format!("--scenario {id} --seed 7 --defect {defect} --set resident_runtime_soft_cap=3 --core described")

@@ -89,6 +89,7 @@ fn host_config(plan: &Plan) -> Result<HostConfig, String> {
         session_timeout_ms: plan.config.session_timeout_ms,
         max_paused_session_idle_ms: plan.config.max_paused_session_idle_ms,
         resident_runtime_soft_cap: plan.config.resident_runtime_soft_cap,
+        supports_cap_eviction: true,
         defects: DefectSet::of(described.chain(named?)),
     })
 }

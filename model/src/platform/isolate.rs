@@ -124,6 +124,7 @@ impl Isolate {
             store: Store::load(self.cluster.durable(key)),
             object: RefCell::new(None),
             sockets: RefCell::default(),
+            closing: RefCell::default(),
             calls: RefCell::default(),
             outgoing: RefCell::default(),
             alarm_running: std::cell::Cell::new(None),
@@ -377,6 +378,8 @@ impl Host for Isolate {
         for (_, socket) in sockets {
             socket.drop_by_platform(event_loop);
         }
+        let closing = std::mem::take(&mut *instance.closing.borrow_mut());
+        closing.values().for_each(|socket| socket.cut_while_closing(event_loop));
         self.alarm_after_reset(&instance);
     }
 
@@ -400,7 +403,7 @@ impl Instance {
     /// Its isolate has ended: the object and what it was given no longer hold on to each other.
     fn let_go(&self) {
         let object = (self.object.take(), self.outgoing.take(), self.calls.take(), self.sockets.take());
-        drop((object, self.store.syncs.take()));
+        drop((self.closing.take(), object, self.store.syncs.take()));
         self.io.empty();
     }
 

@@ -103,14 +103,37 @@ impl Socket {
         operate::owned_by(&self.0.owner, "Native")?;
         if self.0.open.get() {
             self.leave(code, reason, "object");
-            self.post_gated(SocketEvent::Close(code, reason.into()));
+            self.post_close(SocketEvent::Close(code, reason.into()));
         }
         Ok(())
     }
 
+    /// The close frame leaves when earlier writes are durable. Until then the connection is the platform's to cut: the
+    /// peer of an object that is reset meanwhile must not wait for ever.
+    fn post_close(&self, event: SocketEvent) {
+        if let Some(instance) = self.0.instance.upgrade() {
+            instance.closing.borrow_mut().insert(self.0.number, self.clone());
+        }
+        let end = Rc::clone(&self.0);
+        let post = Box::new(move || {
+            if let Some(instance) = end.instance.upgrade() {
+                instance.closing.borrow_mut().remove(&end.number);
+            }
+            let event_loop = EventLoop::current();
+            Isolate::of(&event_loop, |isolate| isolate.cluster.close_socket(end.number));
+            end.post(&event_loop, event);
+        });
+        Isolate::current(|isolate| isolate.send(&self.0.owner, post));
+    }
+
+    /// Its object is gone before its close frame could leave: the peer sees 1006 instead.
+    pub(super) fn cut_while_closing(&self, event_loop: &EventLoop) {
+        Isolate::of(event_loop, |isolate| isolate.cluster.close_socket(self.0.number));
+        self.0.post(event_loop, SocketEvent::Close(1006, "".into()));
+    }
+
     fn leave(&self, code: u16, reason: &str, by: &str) {
         self.0.open.set(false);
-        Isolate::current(|isolate| isolate.cluster.close_socket(self.0.number));
         if let Some(instance) = self.0.instance.upgrade() {
             instance.sockets.borrow_mut().remove(&self.0.number);
         }
@@ -302,6 +325,7 @@ impl Letter for ToObject {
             SocketEvent::Message(text) => object.socket_message(socket, text),
             SocketEvent::Close(code, reason) => {
                 socket.leave(code, &reason, "peer");
+                Isolate::current(|isolate| isolate.cluster.close_socket(self.number));
                 object.socket_close(socket, code)
             }
         });

@@ -9,6 +9,7 @@ use crate::agents::{DESTROY_PENDING_KEY, STREAM_REQUESTS_PREFIX, mcp_agent};
 use crate::config::LIST_LIMIT;
 use crate::defect::defect;
 use crate::js::{EventLoop, hops, js};
+use crate::operation::Operation;
 use crate::platform::{JsError, ListRange};
 use crate::telemetry::log_event;
 
@@ -39,7 +40,7 @@ pub(super) async fn alarm(session: Rc<SessionObject>) -> Result<(), JsError> {
     let now_ms = EventLoop::current().now_ms();
     let idle_ms = if last_ms == 0 { 0 } else { now_ms.saturating_sub(last_ms) };
     let paused = paused_execution_count(&session).await;
-    let running = running_execution_count(&session).await?;
+    let running = running_execution_count(&session, &ALARM_ROWS).await?;
     let facts = AlarmFacts {
         idle_ms,
         paused,
@@ -54,7 +55,7 @@ pub(super) async fn alarm(session: Rc<SessionObject>) -> Result<(), JsError> {
 async fn act(session: Rc<SessionObject>, facts: AlarmFacts) -> Result<(), JsError> {
     match decide(facts) {
         AlarmDecision::IdleWithinTimeout => js(mcp_agent::alarm(session)).await,
-        _ if !defect!(session.config, CondemnedSessionKept) && is_condemned(&session).await? => {
+        _ if !defect!(session.config, CondemnedSessionKept) && is_condemned(&session, &ALARM_MARKER).await? => {
             js(mcp_agent::alarm(session)).await
         }
         AlarmDecision::ExtendPaused(lease_ms) => {
@@ -84,12 +85,12 @@ async fn act(session: Rc<SessionObject>, facts: AlarmFacts) -> Result<(), JsErro
 
 /// Found here: a lease or a disposal takes the alarm slot that was to wipe a condemned session, which then stays for
 /// ever. So the marker is looked at before the slot is used for anything else.
-async fn is_condemned(session: &SessionObject) -> Result<bool, JsError> {
-    let marker = session.ctx().storage().get(&ALARM_MARKER, DESTROY_PENDING_KEY).await?;
+pub(super) async fn is_condemned(session: &SessionObject, operation: &'static Operation) -> Result<bool, JsError> {
+    let marker = session.ctx().storage().get(operation, DESTROY_PENDING_KEY).await?;
     Ok(marker.is_some_and(|marker| marker.as_bool() == Some(true)))
 }
 
-async fn paused_execution_count(session: &SessionObject) -> usize {
+pub(super) async fn paused_execution_count(session: &SessionObject) -> usize {
     let engine = session.engine.borrow().clone();
     match engine {
         Some(engine) => {
@@ -105,9 +106,12 @@ async fn paused_execution_count(session: &SessionObject) -> usize {
 }
 
 /// Requests that were accepted and have no answer: the ids of all rows.
-async fn running_execution_count(session: &SessionObject) -> Result<usize, JsError> {
+pub(super) async fn running_execution_count(
+    session: &SessionObject,
+    operation: &'static Operation,
+) -> Result<usize, JsError> {
     let range = ListRange::prefix(STREAM_REQUESTS_PREFIX).limit(LIST_LIMIT);
-    let rows = session.ctx().storage().list(&ALARM_ROWS, range).await?;
+    let rows = session.ctx().storage().list(operation, range).await?;
     Ok(rows.iter().filter_map(|(_, ids)| ids.as_array()).map(Vec::len).sum())
 }
 

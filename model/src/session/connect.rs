@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use serde_json::{Value, json};
 
-use super::{CLASS, SessionObject};
+use super::{CLASS, SessionObject, alarm};
 use crate::agents::mcp_agent::{self, Opening};
 use crate::agents::schedule::keep_alive;
 use crate::agents::transport::{Related, Transport, Unhandled, connection_id};
@@ -14,10 +14,12 @@ use crate::agents::{STREAM_REQUESTS_PREFIX, party_server};
 use crate::defect::defect;
 use crate::js::{Promise, call, hops, js, rooted};
 use crate::mcp::{self, Frame};
-use crate::platform::{FetchRequest, FetchResponse, JsError, Socket, micro};
+use crate::platform::{FetchRequest, FetchResponse, JsError, Socket, join, micro};
 use crate::telemetry::{console_error, log_event};
 
 crate::operations! {
+    CONNECT_MARKER = "connect · storage.get destroy-pending", Storage, 4; "storage; only without a runtime, not in the described version: see the defect `connect-without-runtime`"
+    CONNECT_START = "connect · start", Io, 0; "the start, outside any section; only without a runtime, not in the described version"
     CONNECT_CHECKS = "connect · sdk-checks", Micro, 1, assumed; "the framework's wrapper, nothing found"
     CONNECT_ROW = "connect · storage.put stream-reqs", Storage, 4; "storage"
     CONNECT_SDK = "connect · sdk", Micro, 2; "starts the transport's handler and does not wait for it"
@@ -31,6 +33,10 @@ const SETUP_FAILED: &str = "Uncaught exception during session setup";
 /// A failure comes back as an accepted socket that closes 1011 (platform fact 170).
 pub(super) async fn fetch(session: Rc<SessionObject>, request: FetchRequest) -> Result<FetchResponse, JsError> {
     let started = rooted("connect", js(party_server::ensure_initialized(Rc::clone(&session)))).await;
+    let started = match started {
+        Ok(()) => rooted("connect", ensure_runtime(&session)).await,
+        failed => failed,
+    };
     let method = request.header(mcp::METHOD_HEADER).unwrap_or("GET").to_owned();
     let socket = session.ctx().accept_web_socket(&request, &method)?;
     let connected = match started {
@@ -43,6 +49,20 @@ pub(super) async fn fetch(session: Rc<SessionObject>, request: FetchRequest) -> 
         drop(socket.close(1011, SETUP_FAILED));
     }
     Ok(FetchResponse { status: 101, body: String::new(), socket: Some(socket.number()) })
+}
+
+/// Found here: between the owner check of a request and its connect the cap may take the runtime away, and nothing of
+/// the request is there yet for the eviction to see. The status is still *started*, so nobody else builds it again, and
+/// the client would get a 200 that ends without an answer. A condemned session is left to its end.
+async fn ensure_runtime(session: &Rc<SessionObject>) -> Result<(), JsError> {
+    if session.initialized.get() || defect!(session.config, ConnectWithoutRuntime) {
+        return Ok(());
+    }
+    if alarm::is_condemned(session, &CONNECT_MARKER).await? {
+        return Ok(());
+    }
+    let start = call(party_server::wrapped_on_start(Rc::clone(session), None));
+    join(&CONNECT_START, &start).await.and_then(|started| started)
 }
 
 /// What the framework prints about an event of its own that failed; nobody else hears of it.

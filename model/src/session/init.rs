@@ -4,12 +4,14 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
+use super::build_queue::Permit;
+use super::cap::Place;
 use super::engine::Engine;
 use super::failure::{best_effort, classify, record_reset};
 use super::meta::SessionMeta;
 use super::tools::ExecuteTool;
 use super::upstream::{self, DbHandle};
-use super::{SessionObject, apps, clock, meta, report, residency, teardown};
+use super::{SessionObject, apps, cap, clock, meta, report, residency, teardown};
 use crate::agents::mcp_server::McpServer;
 use crate::fx::{Cause, Exit, Fiber};
 use crate::js::{EventLoop, call, hops, try_all};
@@ -68,6 +70,7 @@ pub(super) async fn init(session: Rc<SessionObject>) -> Result<(), JsError> {
 /// and the flush always.
 async fn root(session: &Rc<SessionObject>, token: &Map<String, Value>, fiber: &Fiber, span: &Span) -> Exit<()> {
     let mut exit = build(session, token, fiber, span).await;
+    cap::give_reservation_back(session, Place::Init, exit.is_ok());
     if let Err(Cause::Fail(error) | Cause::Die(error)) = &exit {
         handle_cause(session, error, span);
         let done = call(teardown::tear_down(Rc::clone(session), &INIT_TEARDOWN, true));
@@ -102,9 +105,12 @@ fn handle_cause(session: &SessionObject, error: &JsError, span: &Span) {
 
 async fn build(session: &Rc<SessionObject>, token: &Map<String, Value>, fiber: &Fiber, span: &Span) -> Exit<()> {
     let meta = meta::resolve_and_store(session, token, fiber, span).await?;
+    cap::admit(session, fiber, span).await?;
     fiber.or_die(micro(&INIT_DB_OPEN)).await?;
     let db = Rc::new(DbHandle::default());
-    let runtime = build_runtime(session, &meta, &db, fiber, span).await?;
+    let built = build_runtime(session, &meta, &db, fiber, span).await;
+    cap::give_reservation_back(session, Place::Build, built.is_ok());
+    let runtime = built?;
     install(session, db, runtime);
     residency::annotate(span);
     span.set("mcp.session.integration_count", 0);
@@ -141,9 +147,29 @@ async fn build_runtime(
     parent: &Span,
 ) -> Exit<Runtime> {
     let span = parent.child("McpSessionDOSqlite.buildMcpServer");
-    let exit = build_steps(session, meta, db, fiber, &span).await;
+    let permit = Permit::new(session);
+    let exit = build_with(&permit, session, meta, db, fiber, &span).await;
+    // The finaliser: a permit goes back once, a waiter leaves the queue, its timer is cleared.
+    permit.cancel();
     span.end();
     exit
+}
+
+/// Waits for a permit and builds; after a full wait in the queue it builds without one.
+async fn build_with(
+    permit: &Permit,
+    session: &Rc<SessionObject>,
+    meta: &Rc<SessionMeta>,
+    db: &Rc<DbHandle>,
+    fiber: &Fiber,
+    span: &Span,
+) -> Exit<Runtime> {
+    let turn = fiber.or_die(permit.acquire()).await?;
+    span.set("mcp.init.build_queue_ms", turn.wait_ms);
+    if turn.is_timed_out {
+        span.set("mcp.init.build_queue_timeout", true);
+    }
+    build_steps(session, meta, db, fiber, span).await
 }
 
 async fn build_steps(
@@ -189,7 +215,11 @@ fn install(session: &Rc<SessionObject>, db: Rc<DbHandle>, runtime: Runtime) {
     session.initialized.set(true);
     session.runtime.set(EventLoop::current().next_number());
     if !session.counted_as_resident.replace(true) {
+        cap::bury_predecessor(session);
         residency::acquire(session.label());
+        if session.config.supports_cap_eviction {
+            residency::register_resident_session(session);
+        }
     }
     state_event!("runtime.installed", session.label(), runtime = session.runtime.get());
 }

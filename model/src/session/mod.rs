@@ -3,7 +3,7 @@
 //! Split by decision: [`start`] single flight, [`init`] the cold build, [`teardown`] giving the runtime back, [`alarm`]
 //! and [`alarm_policy`], [`clock`] the idle clock, [`ownership`] the owner check and restore, [`connect`] sockets,
 //! [`destroy`], [`meta`] the stored identity, [`apps`] a capability kept with it, [`failure`] the classifier, [`report`]
-//! who captures what, [`residency`] what the isolate counts.
+//! who captures what, [`residency`] what the isolate counts, [`cap`] its soft cap, [`build_queue`] its builds at a time.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -23,6 +23,8 @@ use crate::platform::{
 pub mod alarm;
 pub mod alarm_policy;
 mod apps;
+pub mod build_queue;
+pub mod cap;
 pub mod clock;
 pub mod connect;
 pub mod destroy;
@@ -69,6 +71,7 @@ pub struct SessionObject {
     pub(crate) session_meta: RefCell<Option<Rc<SessionMeta>>>,
     pub(crate) initialized: Cell<bool>,
     pub(crate) counted_as_resident: Cell<bool>,
+    pub(crate) reserved_cold_build_slot: Cell<bool>,
     pub(crate) init_abort: RefCell<Option<Fiber>>,
     pub(crate) dispose_abort: RefCell<Option<Fiber>>,
     pub(crate) disposing_runtime: RefCell<Option<Promise<()>>>,
@@ -92,6 +95,7 @@ impl SessionObject {
             session_meta: RefCell::new(None),
             initialized: Cell::new(false),
             counted_as_resident: Cell::new(false),
+            reserved_cold_build_slot: Cell::new(false),
             init_abort: RefCell::new(None),
             dispose_abort: RefCell::new(None),
             disposing_runtime: RefCell::new(None),
@@ -224,6 +228,7 @@ async fn dispatch(session: Rc<SessionObject>, method: &'static str, arguments: V
         "setInitializeRequest" => put_initialize(session, arguments).await,
         "validateMcpSessionOwner" => rooted("validate", validate(session, arguments)).await,
         "_cf_scheduleDestroy" => rooted("condemn", agents::mcp_agent::condemn(session)).await.map(|()| Value::Null),
+        cap::REQUEST => rooted("evict", cap::request_cap_eviction(session)).await.map(|()| Value::Null),
         other => Err(JsError::type_error(format!("The RPC receiver does not implement the method \"{other}\"."))),
     }
 }

@@ -14,6 +14,7 @@ use crate::telemetry::{self, Span, log_event};
 
 crate::operations! {
     TEARDOWN_JOIN = "teardown · join", Io, 1; "the teardown in progress"
+    DISPOSE_TEARDOWN = "dispose · teardown", Io, 0; "the teardown, masked; who joins one goes on a trip later"
     DISPOSE_ALARM = "dispose · storage.deleteAlarm", Storage, 3; "storage"
     DISPOSE_ACTIVITY = "dispose · storage.delete last-activity-ms", Storage, 3; "storage"
     DISPOSE_FLUSH = "dispose · flush", Micro, 1; "nothing: the exporter's flush is handed to waitUntil"
@@ -37,6 +38,7 @@ pub(super) struct Teardown {
 /// `closeRuntime(closeStreams)`: joins the teardown in progress, or claims one. The claim is made now.
 pub(super) fn close_runtime(session: &Rc<SessionObject>, close_streams: bool) -> Teardown {
     let in_progress = session.disposing_runtime.borrow().clone();
+    let in_progress = in_progress.filter(|_| !defect!(session.config, DisposalNotShared));
     let owned = in_progress.is_none();
     let shared = in_progress.unwrap_or_default();
     if owned {
@@ -52,7 +54,7 @@ impl Teardown {
             drop(join(&TEARDOWN_JOIN, &self.shared).await);
             return;
         }
-        self.body().await;
+        drop(self.body().await);
         self.finish();
     }
 
@@ -61,15 +63,21 @@ impl Teardown {
         if !self.owned {
             return or_die(fiber.at(join(&TEARDOWN_JOIN, &self.shared)).await?);
         }
-        fiber
-            .masked(async {
-                self.body().await;
-                self.finish();
-            })
-            .await
+        if defect!(self.session.config, TeardownInterruptible) {
+            let exit = fiber.at(self.body()).await;
+            self.finish();
+            return exit?;
+        }
+        let masked = fiber.masked(async {
+            let exit = self.body().await;
+            self.finish();
+            exit
+        });
+        masked.await?
     }
 
-    async fn body(&self) {
+    /// It has no failures: only the defect of a rejected close makes one.
+    async fn body(&self) -> Exit<()> {
         let session = &self.session;
         let runtime = session.runtime.get();
         state_event!("teardown.begin", session.label());
@@ -79,14 +87,20 @@ impl Teardown {
         if self.close_streams {
             close_streams(session);
         }
+        if defect!(session.config, EngineDroppedEarly) {
+            drop_engine(session);
+        }
         let server = session.server.borrow_mut().take();
         if let Some(server) = server {
             state_event!("server.closed", session.label(), runtime = runtime);
             // A rejected close is an ordinary error and ignored.
-            drop(server.close().await);
+            let closed = server.close().await;
+            if defect!(session.config, CloseRejectionFatal) {
+                or_die(closed)?;
+            }
         }
         *session.agent.transport.borrow_mut() = None;
-        *session.engine.borrow_mut() = None;
+        drop_engine(session);
         let db = session.db.borrow_mut().take();
         if let Some(db) = db {
             state_event!("db.ended", session.label(), runtime = runtime);
@@ -95,9 +109,13 @@ impl Teardown {
         session.initialized.set(false);
         if session.counted_as_resident.replace(false) {
             residency::release(session.label());
+            if !defect!(session.config, EntryLeftBehind) {
+                residency::release_resident_session(&session.session_id_for_telemetry());
+            }
             state_event!("runtime.released", session.label(), runtime = runtime);
         }
         state_event!("teardown.end", session.label());
+        Ok(())
     }
 
     fn finish(&self) {
@@ -117,6 +135,13 @@ pub(super) async fn tear_down(session: Rc<SessionObject>, operation: &'static Op
     close_runtime(&session, close_streams).run().await;
     hops(operation.hops).await;
     drop(operate::end(operation).await);
+}
+
+/// The engine stays reachable until the server's close has returned. Nobody shuts it down.
+fn drop_engine(session: &SessionObject) {
+    if session.engine.borrow_mut().take().is_some() {
+        state_event!("engine.dropped", session.label(), runtime = session.runtime.get());
+    }
 }
 
 fn close_streams(session: &SessionObject) {
@@ -197,7 +222,11 @@ async fn dispose(session: &Rc<SessionObject>, disposal: &Disposal, session_id: A
 }
 
 async fn bookkeeping(session: &Rc<SessionObject>, disposal: &Disposal, span: &Span, fiber: &Fiber) -> Exit<()> {
-    close_runtime(session, true).run_in(fiber).await?;
+    let is_gauge_early = defect!(session.config, GaugeReadBeforeRelease);
+    if is_gauge_early {
+        residency::annotate(span);
+    }
+    dispose_teardown(session, fiber).await?;
     let storage = session.ctx().storage();
     // Failures of both are ignored; an interrupt at the first means that the second is never issued.
     drop(fiber.at(storage.delete_alarm(&DISPOSE_ALARM).into_future()).await?);
@@ -205,6 +234,17 @@ async fn bookkeeping(session: &Rc<SessionObject>, disposal: &Disposal, span: &Sp
     if disposal.reason == "idle" && defect!(session.config, IdleAlarmDeletesMeta) {
         meta::forget(session).await;
     }
-    residency::annotate(span);
+    if !is_gauge_early {
+        residency::annotate(span);
+    }
+    Ok(())
+}
+
+/// The teardown of a disposal, nested in its effect.
+async fn dispose_teardown(session: &Rc<SessionObject>, fiber: &Fiber) -> Exit<()> {
+    let teardown = close_runtime(session, true);
+    drop(operate::begin(&DISPOSE_TEARDOWN).await);
+    teardown.run_in(fiber).await?;
+    drop(operate::end(&DISPOSE_TEARDOWN).await);
     Ok(())
 }

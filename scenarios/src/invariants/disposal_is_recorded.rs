@@ -21,7 +21,8 @@ pub const INVARIANT: Invariant = Invariant {
 const LOG: &str = "mcp_session_idle_runtime_dispose";
 const SPAN: &str = "mcp.session.idle_runtime_dispose";
 
-/// A disposal that ended this shortly before the run may have its span still in the exporter, in ms.
+/// A disposal that ended this shortly before the run, or before its object was lost, may have its span still in the
+/// exporter, in ms.
 const EXPORT_MS_MAX: u64 = 2_000;
 
 /// What a disposal, its log line and its span must agree on: name of the field in each.
@@ -96,10 +97,14 @@ impl<'t> Matcher<'t> {
             let start = span.number("start_at_ms").unwrap_or(span.at_ms);
             start >= begin.at_ms && disposal.end_ms.is_none_or(|end| start <= end)
         };
-        let span = self.spans.first().copied().filter(fits);
-        if span.is_some() {
-            self.spans.remove(0);
-        }
+        // Two disposals at once may be exported in either order: the one that says the same reason is meant.
+        let same_reason = |span: &&Event| {
+            fits(span)
+                && span.attribute("mcp.session.dispose_reason").and_then(|told| told.as_str()) == begin.text("reason")
+        };
+        let index = self.spans.iter().position(|span| same_reason(&span));
+        let index = index.or_else(|| self.spans.iter().take(1).position(|span| fits(&span)));
+        let span = index.map(|index| self.spans.remove(index));
         match log {
             Some(log) => self.agree(begin, log, span),
             None => self.violations.push(Violation::at(begin, "a disposal left no log line")),

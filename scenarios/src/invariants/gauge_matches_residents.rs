@@ -43,19 +43,24 @@ fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
     }
     ledger.compare();
     for span in spans_named(trace, "mcp.session.idle_runtime_dispose") {
-        ledger.judge_span(span);
+        ledger.judge_span(span, was_cut_short(trace, span));
     }
     let unknown = (ledger.is_tainted_anywhere && ledger.judged_count == 0)
         .then(|| "an object with a runtime was lost, and its isolate still counts it".to_owned());
     Verdict::of(ledger.violations, unknown)
 }
 
+/// A disposal that was interrupted or failed says nothing of the gauge: its bookkeeping is skipped.
+fn was_cut_short(trace: &Trace, span: &Event) -> bool {
+    let is_end = |event: &&Event| event.who == span.who && Some(event.at_ms) == span.number("end_at_ms");
+    let ends = trace.named(Stream::State, "disposal.end").filter(is_end);
+    ends.into_iter().any(|end| end.text("outcome") != Some("ok"))
+}
+
 #[derive(Default)]
 struct Ledger<'t> {
     isolates: BTreeMap<Arc<str>, Isolate<'t>>,
     releases: BTreeMap<&'t str, Vec<Release>>,
-    /// The ends of each session's disposals.
-    ends: BTreeMap<&'t str, Vec<&'t Event>>,
     violations: Vec<Violation>,
     is_tainted_anywhere: bool,
     judged_count: u32,
@@ -110,7 +115,6 @@ impl<'t> Ledger<'t> {
                     self.isolates.insert(isolate.into(), Isolate::default());
                 }
             }
-            (Stream::State, "disposal.end") => self.ends.entry(event.who().unwrap_or("")).or_default().push(event),
             (Stream::State, "gauge") => {
                 let isolate = event.text("isolate").or(event.who()).unwrap_or("");
                 let known = self.isolates.entry(isolate.into()).or_default();
@@ -157,20 +161,12 @@ impl<'t> Ledger<'t> {
         }
     }
 
-    /// An interrupt of a disposal skips what follows its teardown, the attributes included (session-core §2.28).
-    fn is_interrupted(&self, span: &Event) -> bool {
-        let end_ms = span.number("end_at_ms").unwrap_or(span.at_ms);
-        let ends = self.ends.get(span.who().unwrap_or(""));
-        let end = ends.and_then(|ends| ends.iter().find(|end| end.at_ms >= end_ms));
-        end.is_some_and(|end| end.text("outcome") == Some("interrupted"))
-    }
-
     /// The exported number must be one that was so between the session's own release and the end of the span.
-    fn judge_span(&mut self, span: &Event) {
+    fn judge_span(&mut self, span: &Event, is_cut_short: bool) {
         let told = span.attribute(ATTRIBUTE);
         let number = told.and_then(|value| value.as_u64().or_else(|| value.as_str()?.parse().ok()));
         let Some(number) = number else {
-            if self.is_interrupted(span) {
+            if is_cut_short {
                 return;
             }
             self.violations.push(Violation::at(span, format!("a disposal span lacks {ATTRIBUTE}")));

@@ -92,6 +92,7 @@ impl Judge<'_> {
         let session = replay.session(who)?;
         let idle_from = session.idle_from_ms()?;
         let due = self.due_ms(session);
+        let late_ms = late_ms + still_late_ms(session, event.at_ms);
         let latest = due + late_ms + DISPOSAL_MS_MAX + self.faults.held_ms(idle_from, event.at_ms);
         let is_excused = self.faults.is_disturbed(who, idle_from, event.at_ms);
         if event.at_ms <= latest || is_excused {
@@ -129,6 +130,14 @@ impl Judge<'_> {
             self.due_ms(session).saturating_sub(session.idle_from_ms()?) + ALARM_LATE_MS_MAX + DISPOSAL_MS_MAX;
         (quiet_ms < needed_ms)
             .then(|| format!("the quiet of {quiet_ms} ms is too short for {who}, which may stay {needed_ms} ms"))
+    }
+}
+
+/// How late an alarm is that has not come yet: something else (the cap) released the runtime before it did.
+fn still_late_ms(session: &Session, at_ms: u64) -> u64 {
+    match session.alarm {
+        Alarm::Armed { due_ms, .. } => at_ms.saturating_sub(due_ms).min(ALARM_LATE_MS_MAX),
+        _ => 0,
     }
 }
 
@@ -181,6 +190,17 @@ mod tests {
         let silent = late(50_000).change("alarm.fired", 2, "late_ms", 0_u64.into());
         let found = violation(INVARIANT, silent);
         assert!(found.what.contains("released only"), "{}", found.what);
+    }
+
+    #[test]
+    fn an_alarm_that_is_still_to_come_excuses_a_release_by_the_cap() {
+        let evicted = |without: usize| {
+            let trace = story().without_between(6_000, 95_000).dispose(50_000, 44_000, 2, 0);
+            trace.without("alarm.fired", 2).without("alarm.ended", without)
+        };
+        assert_eq!(judged(INVARIANT, evicted(2)), Verdict::Held);
+        let unarmed = evicted(2).platform(5_030, "s1", "alarm.deleted", &[("by", "agents.schedule".into())]);
+        violation(INVARIANT, unarmed);
     }
 
     #[test]

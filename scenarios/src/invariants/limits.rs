@@ -12,3 +12,9 @@ pub const ALARM_LATE_MS_MAX: u64 = DELAY_MS_MAX;
 pub const DISPOSAL_MS_MAX: u64 = 10_000;
 /// How long the alarm slot may lag behind intent while the write that follows is on its way.
 pub const ALARM_WRITE_MS_MAX: u64 = 5_000;
+/// Builds of an isolate that hold a permit at a time (session-core §1.7, MAX_CONCURRENT_BUILDS).
+pub const PERMIT_COUNT_MAX: u64 = 4;
+/// The longest wait for a build permit, with the time until a waiter notices what became of it (MAX_QUEUE_WAIT_MS).
+pub const PERMIT_WAIT_MS_MAX: u64 = 10_200;
+/// A session that was asked for its runtime is not asked again for so long (EVICTION_REQUEST_GRACE_MS).
+pub const EVICTION_GRACE_MS: u64 = 15_000;

@@ -1,18 +1,28 @@
 //! What must hold: every invariant is judged on every trace, and each is one claim in one file and one line here.
 
+mod admission_never_waits;
 mod alarm_follows_intent;
 mod answers_are_right;
+mod cap_counts_every_build;
 mod disposal_is_recorded;
 mod disposed_session_serves_again;
 mod durable_identity_survives;
 mod every_request_ends;
+mod eviction_cuts_no_request;
+mod eviction_frees_a_runtime;
+mod eviction_takes_the_oldest;
 mod gauge_matches_residents;
 mod idle_runtime_is_released;
 mod no_cross_context_io;
 mod one_build_at_a_time;
+mod one_teardown_at_a_time;
+mod permits_are_returned;
+mod registry_matches_residents;
+mod reservations_are_returned;
 mod runtime_closed_once;
 
 mod faults;
+mod holdings;
 mod in_use;
 pub(crate) mod limits;
 mod replay;
@@ -29,7 +39,16 @@ pub const ALL: &[Invariant] = &[
     disposed_session_serves_again::INVARIANT,
     runtime_closed_once::INVARIANT,
     gauge_matches_residents::INVARIANT,
+    registry_matches_residents::INVARIANT,
+    reservations_are_returned::INVARIANT,
+    permits_are_returned::INVARIANT,
+    cap_counts_every_build::INVARIANT,
+    admission_never_waits::INVARIANT,
+    eviction_takes_the_oldest::INVARIANT,
+    eviction_frees_a_runtime::INVARIANT,
+    eviction_cuts_no_request::INVARIANT,
     one_build_at_a_time::INVARIANT,
+    one_teardown_at_a_time::INVARIANT,
     answers_are_right::INVARIANT,
     every_request_ends::INVARIANT,
     disposal_is_recorded::INVARIANT,

@@ -1,4 +1,4 @@
-//! I4: the server and the database handle of each runtime are closed exactly once by the time it is released.
+//! I4, I8: the server and the database handle of each runtime are closed exactly once by the time it is released.
 
 use super::replay::Replay;
 use super::{Invariant, Kind, Verdict, Violation};
@@ -10,13 +10,14 @@ use std::collections::BTreeMap;
 pub const INVARIANT: Invariant = Invariant {
     name: "runtime-closed-once",
     kind: Kind::Always,
-    claim: "each runtime has its server closed, its database handle ended and its place given back once, in this order",
+    claim: "each runtime has its server closed, its engine dropped, its database handle ended and its place given back once, in this order",
     judge,
 };
 
 #[derive(Default)]
 struct Closing {
     server: u32,
+    engine: u32,
     handle: u32,
     released: u32,
 }
@@ -25,7 +26,7 @@ fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
     let mut closings: BTreeMap<(&str, u32, u64), Closing> = BTreeMap::new();
     let mut violations = Vec::new();
     Replay::each(trace, |replay, event| {
-        let is_closing = matches!(&*event.name, "server.closed" | "db.ended" | "runtime.released");
+        let is_closing = matches!(&*event.name, "server.closed" | "engine.dropped" | "db.ended" | "runtime.released");
         if event.stream != Stream::State || !is_closing {
             return;
         }
@@ -39,12 +40,17 @@ fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
         let closing = closings.entry((who, session.incarnation, number)).or_default();
         let (count, what) = match &*event.name {
             "server.closed" => (&mut closing.server, "the server was closed"),
+            "engine.dropped" => (&mut closing.engine, "the engine was dropped"),
             "db.ended" => (&mut closing.handle, "the database handle was ended"),
             _ => (&mut closing.released, "the runtime was released"),
         };
         *count += 1;
         if *count > 1 {
             violations.push(Violation::at(event, format!("{what} again, time {count} for runtime {number}")));
+        }
+        if event.name == "engine.dropped" && closing.server == 0 {
+            violations
+                .push(Violation::at(event, format!("the engine of runtime {number} was dropped under its server")));
         }
         if event.name == "runtime.released" && installed == Some(number) {
             let open = match (closing.server, closing.handle) {
@@ -76,7 +82,14 @@ mod tests {
         let found = violation(INVARIANT, story().state(1_030, "s1", "server.closed", &again));
         assert_eq!(found.what, "the server was closed again, time 2 for runtime 1");
         violation(INVARIANT, story().state(1_030, "s1", "db.ended", &again));
+        violation(INVARIANT, story().state(1_030, "s1", "engine.dropped", &again).copy("engine.dropped", 0, 1_040));
         violation(INVARIANT, story().state(1_030, "s1", "runtime.released", &again));
+    }
+
+    #[test]
+    fn an_engine_that_goes_before_its_server_is_named() {
+        let early = story().state(1_020, "s1", "engine.dropped", &[("runtime", 1_u64.into())]);
+        assert_eq!(violation(INVARIANT, early).what, "the engine of runtime 1 was dropped under its server");
     }
 
     #[test]

@@ -182,6 +182,35 @@ fn fact_143_a_socket_is_dropped_when_its_object_is_reset_or_its_isolate_ends() {
 }
 
 #[test]
+fn a_close_that_is_still_held_back_when_its_object_is_reset_is_seen_as_1006() {
+    play(
+        |ctx, method, _| async move {
+            if method == "close all" {
+                ctx.storage().put(&PUT, "last", Value::from(1)).await?;
+                ctx.sockets().iter().for_each(|socket| socket.close(1000, "done").expect("its own socket"));
+                ctx.abort(RESET);
+            }
+            Ok(Value::Null)
+        },
+        |world| async move {
+            world.post(|| {
+                Box::pin(async {
+                    let stub = Stub::new(key("p"));
+                    let response = stub.fetch(&CALL, FetchRequest::new("/socket", Vec::new())).await;
+                    let socket = stub.socket(response.expect("it upgrades").socket.expect("it has a socket"));
+                    socket.listen(|event| mark(format!("{event:?}").replace(' ', "")));
+                    timer(200).wait().await;
+                })
+            });
+            pause(50).await;
+            assert!(ask(&world, "p", "close all").await.is_err());
+            pause(50).await;
+            assert_eq!(marks(), r#"Close(1006,"")"#);
+        },
+    );
+}
+
+#[test]
 fn a_frame_that_follows_an_abort_is_never_sent() {
     play(
         |ctx, _, _| async move {

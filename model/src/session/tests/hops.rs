@@ -14,7 +14,7 @@ use crate::platform::{JsError, RuntimeBuild};
 use crate::session::alarm::alarm;
 use crate::session::init::init;
 use crate::session::teardown::{Disposal, close_runtime, dispose_idle_runtime};
-use crate::session::{SessionObject, clock, start};
+use crate::session::{SessionObject, cap, clock, start};
 
 const BUILDS: [RuntimeBuild; 2] = [RuntimeBuild::May2026, RuntimeBuild::November2026];
 
@@ -296,4 +296,19 @@ fn a_nameless_alarm_waits_2_trips_after_each_of_its_effects() {
         ("alarm.nameless · storage.delete last-activity-ms", 5),
     ];
     assert_eq!(played.log, ["11".to_owned(), format!("{expected:?}")]);
+}
+
+#[test]
+fn an_eviction_counts_in_5_trips_and_answers_3_after_its_end() {
+    let played = play(Setup::default(), |world| async move {
+        world.open(6_000).await;
+        world.listen("stream", 50).await;
+        world
+            .inside("evict", 50, |session| async move {
+                // A live stream: it is declined after the counts.
+                log(counted(async move { cap::request_cap_eviction(session).await.expect("declined") }).await);
+            })
+            .await;
+    });
+    assert_eq!(played.log.last().expect("counted"), "8");
 }

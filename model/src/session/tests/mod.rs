@@ -7,9 +7,12 @@ pub(crate) use crate::script;
 
 mod alarms;
 mod bookkeeping;
+mod builds;
 mod handlers;
 mod hops;
+mod interrupts;
 mod meta;
 mod reports;
+mod residency;
 mod starts;
 mod teardowns;

@@ -53,12 +53,24 @@ pub(crate) struct Setup {
     pub named: bool,
     /// What goes wrong.
     pub rules: Vec<Rule>,
+    /// Runtimes an isolate tries not to exceed.
+    pub cap: u32,
+    /// Whether the host supports cap eviction.
+    pub supports_cap_eviction: bool,
 }
 
 impl Default for Setup {
     fn default() -> Self {
         let build = RuntimeBuild::May2026;
-        Setup { build, timeout_ms: TIMEOUT_MS, defects: Vec::new(), named: true, rules: Vec::new() }
+        Setup {
+            build,
+            timeout_ms: TIMEOUT_MS,
+            defects: Vec::new(),
+            named: true,
+            rules: Vec::new(),
+            cap: 32,
+            supports_cap_eviction: true,
+        }
     }
 }
 
@@ -101,11 +113,12 @@ impl DurableObject for Probe {
     }
 }
 
-/// The world: one session object, a worker to call it from.
+/// The world: session objects in one isolate, a worker to call them from; and which of them is spoken to.
 pub(crate) struct World {
     cluster: Cluster,
-    worker: Worker,
+    worker: Rc<Worker>,
     named: bool,
+    id: &'static str,
 }
 
 /// What a story left behind.
@@ -130,6 +143,8 @@ where
         rt::begin_run(Some(Rc::new(script)), u64::MAX);
         let config = HostConfig {
             session_timeout_ms: setup.timeout_ms,
+            resident_runtime_soft_cap: setup.cap,
+            supports_cap_eviction: setup.supports_cap_eviction,
             defects: DefectSet::of(setup.defects),
             ..HostConfig::default()
         };
@@ -174,12 +189,21 @@ impl World {
         classes.insert(CLASS, Arc::new(class));
         let cluster = Cluster::start(ClusterConfig { isolate_count: 1, build, classes });
         let worker = Worker::start(&cluster, "worker", IpAddr::V4(Ipv4Addr::new(10, 3, 0, 1)));
-        World { cluster, worker, named }
+        World { cluster, worker: Rc::new(worker), named, id: "s1" }
+    }
+
+    /// The same world, to speak to another of its sessions.
+    pub fn at(&self, id: &'static str) -> World {
+        World { cluster: self.cluster.clone(), worker: Rc::clone(&self.worker), named: self.named, id }
     }
 
     /// The key of the object.
     pub fn key(&self) -> ObjectKey {
-        key(self.named)
+        if self.named { ObjectKey::named(CLASS, self.name()) } else { ObjectKey::unique(CLASS, "0f0f") }
+    }
+
+    fn name(&self) -> String {
+        format!("{NAME_PREFIX}{}", self.id)
     }
 
     /// The harness's handle.
@@ -189,7 +213,7 @@ impl World {
 
     fn post(&self, label: &'static str, call: Box<dyn FnOnce() -> LocalFuture<()> + Send>) {
         let label = Arc::<str>::from(label);
-        let lane = Lane::named(&label, "http.test", 0);
+        let lane = Lane::named(&self.id.into(), &format!("http.{label}"), 0);
         self.worker.handle().request(label, &lane, call);
     }
 
@@ -208,7 +232,7 @@ impl World {
 
     /// What a bridge does first: the name, and what the connect carries. Starts the object in its section.
     pub async fn open(&self, ms: u64) {
-        self.rpc("open", "setName", json!({"name": name(), "props": props("org-1")}), ms).await;
+        self.rpc("open", "setName", json!({"name": self.name(), "props": props("org-1")}), ms).await;
     }
 
     /// An owner check by the owner.
@@ -258,12 +282,7 @@ fn shown(answer: Value) -> String {
     answer.as_str().map_or_else(|| answer.to_string(), str::to_owned)
 }
 
-/// The key of the world's object.
-fn key(named: bool) -> ObjectKey {
-    if named { ObjectKey::named(CLASS, name()) } else { ObjectKey::unique(CLASS, "0f0f") }
-}
-
-/// The name of a session's object here.
+/// The name of the first session's object here.
 pub(crate) fn name() -> String {
     format!("{NAME_PREFIX}s1")
 }

@@ -25,7 +25,13 @@ fn a_span_that_was_annotated_before_the_release_is_named() {
     let found = violation(INVARIANT, early);
     assert!(found.what.starts_with("a disposal span reports 1 resident runtimes"));
     let silent = story().change_attribute(0, ATTRIBUTE, serde_json::Value::Null);
-    assert!(violation(INVARIANT, silent).what.contains("lacks"));
+    assert!(violation(INVARIANT, silent.clone()).what.contains("lacks"));
+    // An interrupt skips the bookkeeping that puts it there.
+    let interrupted = silent.change("disposal.end", 0, "outcome", "interrupted".into());
+    assert_eq!(
+        judged(INVARIANT, interrupted.change("mcp.session.idle_runtime_dispose", 0, "end_at_ms", 1_023_u64.into())),
+        Verdict::Held
+    );
 }
 
 #[test]

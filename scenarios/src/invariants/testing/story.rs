@@ -81,6 +81,10 @@ pub fn story() -> Builder {
         .phase(150_000, "end")
 }
 
+fn isolate() -> (&'static str, Value) {
+    ("isolate", "i1".into())
+}
+
 impl Builder {
     fn begin(self, at_ms: u64, request: u64, step: u64, op: &str) -> Self {
         let fields = [("request", request.into()), ("step", step.into()), ("op", op.into())];
@@ -110,9 +114,15 @@ impl Builder {
     fn build_runtime(self, at_ms: u64, number: u64) -> Self {
         self.state(at_ms, "s1", "start.begin", &[])
             .state(at_ms, "s1", "init.begin", &[])
+            .state(at_ms, "s1", "cap.checked", &[isolate(), ("cap", 32_u64.into()), ("over", false.into())])
+            .state(at_ms, "s1", "reservation.taken", &[isolate(), ("in_flight", 1_u64.into())])
+            .state(at_ms, "s1", "permit.granted", &[isolate(), ("active", 1_u64.into())])
+            .state(at_ms + 2, "s1", "permit.returned", &[isolate(), ("active", 0_u64.into())])
+            .state(at_ms + 2, "s1", "registry.added", &[isolate()])
             .state(at_ms + 2, "s1", "runtime.installed", &[("runtime", number.into())])
-            .state(at_ms + 2, "i1", "gauge", &[("isolate", "i1".into()), ("residents", 1_u64.into())])
+            .state(at_ms + 2, "i1", "gauge", &[isolate(), ("residents", 1_u64.into())])
             .activity(at_ms + 2)
+            .state(at_ms + 3, "s1", "reservation.returned", &[isolate(), ("in_flight", 0_u64.into())])
             .state(at_ms + 3, "s1", "init.end", &[("outcome", "ok".into())])
             .state(at_ms + 3, "s1", "start.end", &[("outcome", "ok".into())])
     }
@@ -153,6 +163,7 @@ impl Builder {
             .state(at_ms, "s1", "server.closed", &number)
             .state(at_ms, "s1", "db.ended", &number)
             .state(at_ms, "i1", "gauge", &gauge)
+            .state(at_ms, "s1", "registry.removed", &[isolate()])
             .state(at_ms, "s1", "runtime.released", &number)
             .state(at_ms, "s1", "teardown.end", &[])
             .platform(at_ms + 1, "s1", "storage.deleted", &key)

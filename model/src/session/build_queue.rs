@@ -1,0 +1,180 @@
+//! How many cold builds an isolate runs at a time: a semaphore with a first-come queue and a soft bound on the wait.
+//!
+//! Module-scope state, so a permit is granted by whoever gives one back: from another session's context. Nothing here
+//! hangs on `Drop`: what a reset takes away stays taken (platform fact 132).
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
+
+use super::SessionObject;
+use crate::defect::defect;
+use crate::js::{EventLoop, Promise, TimerHandle};
+use crate::platform::{JsError, module_scope, operate};
+
+/// Builds that run at a time.
+const MAX_CONCURRENT_BUILDS: u32 = 4;
+/// Longest wait for a permit, in milliseconds; then the build goes on without one.
+const MAX_QUEUE_WAIT_MS: u64 = 10_000;
+/// How often a waiter looks whether it was granted a permit, in milliseconds.
+const LOOK_EVERY_MS: u64 = 100;
+
+crate::operations! {
+    BUILD_PERMIT = "build · permit", Io, 1; "nothing when one is free; else another session's finaliser, or a timer of 10 s"
+}
+
+#[derive(Default)]
+struct Builds {
+    active: Cell<u32>,
+    queue: RefCell<VecDeque<Rc<Waiter>>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Not asked for yet.
+    New,
+    Queued,
+    Granted,
+    TimedOut,
+    Cancelled,
+}
+
+struct Waiter {
+    state: Cell<State>,
+    label: Arc<str>,
+    /// The one who gives a permit back settles the first; a timer of the waiter's own settles the second.
+    granted: Promise<()>,
+    noticed: Promise<()>,
+    /// The longest wait, and the next look.
+    timers: RefCell<[Option<TimerHandle>; 2]>,
+    looks: bool,
+}
+
+/// One build's place: asked for once, given back once.
+pub(super) struct Permit(Rc<Waiter>);
+
+/// What waiting for a permit came to.
+pub(super) struct Turn {
+    /// Milliseconds in the queue.
+    pub wait_ms: u64,
+    /// The wait was too long: the build has no permit.
+    pub is_timed_out: bool,
+}
+
+impl Permit {
+    /// A place that was not asked for yet.
+    pub fn new(session: &SessionObject) -> Self {
+        Permit(Rc::new(Waiter {
+            state: Cell::new(State::New),
+            label: Arc::clone(session.label()),
+            granted: Promise::new(),
+            noticed: Promise::new(),
+            timers: RefCell::default(),
+            looks: !defect!(session.config, PermitGrantLost),
+        }))
+    }
+
+    /// `acquire`: a free permit at once, else one in turn, else none after the longest wait.
+    ///
+    /// # Errors
+    /// None of its own.
+    pub async fn acquire(&self) -> Result<Turn, JsError> {
+        operate::begin(&BUILD_PERMIT).await?;
+        let from_ms = EventLoop::current().now_ms();
+        let waiter = &self.0;
+        ask(waiter);
+        let mut granted = pin!(waiter.granted.wait_hops(BUILD_PERMIT.hops));
+        let mut noticed = pin!(waiter.noticed.wait_hops(BUILD_PERMIT.hops));
+        poll_fn(|cx| match (granted.as_mut().poll(cx), noticed.as_mut().poll(cx)) {
+            (Poll::Pending, Poll::Pending) => Poll::Pending,
+            _ => Poll::Ready(()),
+        })
+        .await;
+        let wait_ms = EventLoop::current().now_ms() - from_ms;
+        let is_timed_out = waiter.state.get() == State::TimedOut;
+        if waiter.timers.borrow()[0].is_some() {
+            state_event!("permit.waited", waiter.label, wait_ms = wait_ms, timed_out = is_timed_out);
+        }
+        operate::end(&BUILD_PERMIT).await?;
+        Ok(Turn { wait_ms, is_timed_out })
+    }
+
+    /// `cancel`: a granted permit goes back, a waiter leaves the queue; again is a no-op.
+    pub fn cancel(&self) {
+        let waiter = &self.0;
+        waiter.timers.take().iter().flatten().for_each(TimerHandle::clear);
+        match waiter.state.replace(State::Cancelled) {
+            State::Queued => leave_queue(waiter),
+            State::Granted => release(&waiter.label),
+            State::New | State::TimedOut | State::Cancelled => {}
+        }
+    }
+}
+
+fn ask(waiter: &Rc<Waiter>) {
+    let builds = module_scope::<Builds>();
+    if builds.active.get() < MAX_CONCURRENT_BUILDS {
+        return grant(&builds, waiter);
+    }
+    waiter.state.set(State::Queued);
+    builds.queue.borrow_mut().push_back(Rc::clone(waiter));
+    state_event!("permit.queued", waiter.label, isolate = &*EventLoop::current().name);
+    let timed = Rc::clone(waiter);
+    // Not cleared when a permit is granted: it finds that nobody waits any more.
+    let timer = EventLoop::current().set_timer(MAX_QUEUE_WAIT_MS, Box::new(move || time_out(&timed)));
+    waiter.timers.borrow_mut()[0] = Some(timer);
+    if waiter.looks {
+        look_later(waiter);
+    }
+}
+
+fn grant(builds: &Builds, waiter: &Waiter) {
+    builds.active.set(builds.active.get() + 1);
+    waiter.state.set(State::Granted);
+    let isolate = EventLoop::current();
+    state_event!("permit.granted", waiter.label, isolate = &*isolate.name, active = builds.active.get());
+    waiter.granted.settle(());
+}
+
+/// `release`: the first that still waits gets it, in the context of whoever gave it back.
+fn release(label: &Arc<str>) {
+    let builds = module_scope::<Builds>();
+    builds.active.set(builds.active.get().saturating_sub(1));
+    let isolate = EventLoop::current();
+    state_event!("permit.returned", label, isolate = &*isolate.name, active = builds.active.get());
+    let next = builds.queue.borrow_mut().pop_front();
+    if let Some(next) = next {
+        grant(&builds, &next);
+    }
+}
+
+fn time_out(waiter: &Rc<Waiter>) {
+    if waiter.state.get() == State::Queued {
+        waiter.state.set(State::TimedOut);
+        leave_queue(waiter);
+        waiter.noticed.settle(());
+    }
+}
+
+fn leave_queue(waiter: &Rc<Waiter>) {
+    let builds = module_scope::<Builds>();
+    builds.queue.borrow_mut().retain(|queued| !Rc::ptr_eq(queued, waiter));
+    state_event!("permit.queue-left", waiter.label, isolate = &*EventLoop::current().name);
+}
+
+/// Found here: inside a section nobody is woken by another object (platform fact 123a), so a grant alone would leave the
+/// waiter hanging until its section is reset. A timer of its own does fire there.
+fn look_later(waiter: &Rc<Waiter>) {
+    let looking = Rc::clone(waiter);
+    let look = Box::new(move || match looking.state.get() {
+        State::Granted => looking.noticed.settle(()),
+        State::Queued => look_later(&looking),
+        State::New | State::TimedOut | State::Cancelled => {}
+    });
+    let timer = EventLoop::current().set_timer(LOOK_EVERY_MS, look);
+    waiter.timers.borrow_mut()[1] = Some(timer);
+}

@@ -1,0 +1,194 @@
+//! I16, I18: for the cap goes the session that was used least recently, and never one with something live.
+
+use super::faults::FaultLog;
+use super::holdings::{Holdings, Thing};
+use super::limits::EVICTION_GRACE_MS;
+use super::replay::{Replay, Session, key_of};
+use super::{Invariant, Kind, Verdict, Violation};
+use crate::plan::Plan;
+use crate::trace::{Event, Stream, Trace};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// See the claim.
+pub const INVARIANT: Invariant = Invariant {
+    name: "eviction-takes-the-oldest",
+    kind: Kind::Always,
+    claim: "over the cap the session that was used least recently is asked, but none that is live or was asked within 15 s; and nothing live is disposed for the cap",
+    judge,
+};
+
+fn judge(plan: &Plan, trace: &Trace) -> Verdict {
+    let mut judge = Judge {
+        faults: FaultLog::of(plan, trace),
+        is_told: false,
+        requests: BTreeMap::new(),
+        asked: BTreeMap::new(),
+        passed_over: BTreeSet::new(),
+        violations: Vec::new(),
+    };
+    Holdings::each(trace, |holdings, replay, event| match (event.stream, &*event.name) {
+        (Stream::State, _) => judge.state(holdings, replay, event),
+        (Stream::Platform, "object.reset" | "object.gone") => {
+            judge.requests.remove(event.who().unwrap_or(""));
+        }
+        _ => {}
+    });
+    let unknown = (!judge.is_told).then(|| "no cold build was ever admitted".to_owned());
+    Verdict::of(judge.violations, unknown)
+}
+
+struct Judge<'t> {
+    faults: FaultLog<'t>,
+    is_told: bool,
+    /// Unanswered requests of each incarnation with when they were accepted, in ms: what an incarnation wrote of them in
+    /// its last turn may have gone with it.
+    requests: BTreeMap<&'t str, BTreeMap<String, u64>>,
+    /// When each registered session was last asked, in ms.
+    asked: BTreeMap<&'t str, u64>,
+    /// Sessions that were passed over since the last check of their isolate.
+    passed_over: BTreeSet<&'t str>,
+    violations: Vec<Violation>,
+}
+
+impl<'t> Judge<'t> {
+    fn state(&mut self, holdings: &Holdings, replay: &Replay, event: &'t Event) {
+        let Some(who) = event.who() else { return };
+        let Some(session) = replay.session(who) else { return };
+        match &*event.name {
+            "cap.checked" => {
+                self.is_told = true;
+                self.passed_over.clear();
+            }
+            "registry.added" | "registry.removed" => drop(self.asked.remove(who)),
+            "eviction.passed-over" => self.passed(who, session, event),
+            "eviction.requested" => self.requested(holdings, replay, event),
+            "request.accepted" => {
+                self.requests.entry(who).or_default().insert(key_of(event, "stream"), event.at_ms);
+            }
+            "request.answered" => {
+                self.requests.entry(who).or_default().remove(&key_of(event, "stream"));
+            }
+            "disposal.begin" if event.text("reason") == Some("cap") => self.disposed(who, session, event),
+            _ => {}
+        }
+    }
+
+    fn disposed(&mut self, who: &str, session: &Session, event: &Event) {
+        // A fault may have ended a request half way: its row gone, the rest never said.
+        let is_whole = |accepted_ms: &&u64| !self.faults.is_disturbed(who, **accepted_ms, event.at_ms);
+        let requests = self.requests.get(who).map_or(0, |all| all.values().filter(is_whole).count());
+        let sockets = session.sockets.len();
+        if sockets + requests > 0 {
+            let live = format!("{sockets} connections and {requests} unanswered requests");
+            self.add(event, format!("session {who} was disposed for the cap with {live}"));
+        }
+    }
+
+    fn passed(&mut self, who: &'t str, session: &Session, event: &'t Event) {
+        self.passed_over.insert(who);
+        let asked_ms = self.asked.get(who).copied();
+        let is_recent = asked_ms.is_some_and(|asked| event.at_ms - asked < EVICTION_GRACE_MS);
+        match event.text("reason") {
+            Some("requested") if !is_recent => {
+                let since = asked_ms.map_or("never".to_owned(), |asked| format!("{} ms ago", event.at_ms - asked));
+                self.add(event, format!("session {who} was spared although it was asked last {since}"));
+            }
+            Some("stream") if session.sockets.is_empty() => {
+                self.add(event, format!("session {who} was spared for a stream that it does not have"));
+            }
+            _ => {}
+        }
+    }
+
+    fn requested(&mut self, holdings: &Holdings, replay: &Replay, event: &'t Event) {
+        let (who, isolate) = (event.who().unwrap_or(""), event.text("isolate").unwrap_or(""));
+        if let Some(ago_ms) = self.asked.insert(who, event.at_ms).map(|asked| event.at_ms - asked)
+            && ago_ms < EVICTION_GRACE_MS
+        {
+            self.add(event, format!("session {who} was asked for its runtime again after {ago_ms} ms"));
+        }
+        let Some(session) = replay.session(who) else { return };
+        if !session.sockets.is_empty() {
+            let count = session.sockets.len();
+            self.add(event, format!("session {who} was asked for its runtime with {count} live connections"));
+        }
+        let used_ms = session.activity_at_ms.unwrap_or(0);
+        let older = |(other, at): &(&Arc<str>, &Arc<str>)| {
+            let is_choice = ***at == *isolate && !self.passed_over.contains(&***other) && ***other != *who;
+            is_choice && replay.session(other).is_some_and(|each| each.activity_at_ms.unwrap_or(0) < used_ms)
+        };
+        let older = holdings.all(Thing::Entry).find(older).filter(|_| holdings.is_sound(isolate));
+        if let Some((other, _)) = older {
+            self.add(event, format!("session {who} was asked for its runtime, and {other} was used before it"));
+        }
+    }
+
+    fn add(&mut self, event: &Event, what: String) {
+        self.violations.push(Violation::at(event, what));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Builder, judged, story, violation};
+    use super::*;
+
+    /// s2 is registered and used at 400 ms, s1 at 21; the cap is reached at 500 ms.
+    fn full() -> Builder {
+        let isolate = [("isolate", "i1".into())];
+        story()
+            .platform(390, "s2", "object.constructed", &isolate)
+            .state(400, "s2", "registry.added", &isolate)
+            .state(400, "s2", "activity", &[])
+            .state(500, "s3", "cap.checked", &[isolate[0].clone(), ("over", true.into())])
+    }
+
+    fn ask(trace: Builder, at_ms: u64, who: &str) -> Builder {
+        trace.state(at_ms, who, "eviction.requested", &[("isolate", "i1".into())])
+    }
+
+    fn spare(trace: Builder, at_ms: u64, who: &str, reason: &str) -> Builder {
+        trace.state(at_ms, who, "eviction.passed-over", &[("isolate", "i1".into()), ("reason", reason.into())])
+    }
+
+    #[test]
+    fn the_oldest_is_asked_or_the_next_if_that_one_is_live() {
+        assert_eq!(judged(INVARIANT, ask(full(), 500, "s1")), Verdict::Held);
+        let found = violation(INVARIANT, ask(full(), 500, "s2"));
+        assert_eq!(found.what, "session s2 was asked for its runtime, and s1 was used before it");
+        let live = || full().platform(450, "s1", "socket.opened", &[("socket", 5_u64.into())]);
+        assert_eq!(judged(INVARIANT, ask(spare(live(), 500, "s1", "stream"), 500, "s2")), Verdict::Held);
+        let found = violation(INVARIANT, ask(live(), 500, "s1"));
+        assert!(found.what.contains("with 1 live connections"), "{}", found.what);
+    }
+
+    #[test]
+    fn who_was_asked_is_spared_for_15_s_and_no_longer() {
+        let found = violation(INVARIANT, ask(ask(full(), 500, "s1"), 900, "s1"));
+        assert_eq!(found.what, "session s1 was asked for its runtime again after 400 ms");
+        let quiet = || ask(full().without_between(600, 90_000), 500, "s1");
+        let checked = |at_ms| quiet().state(at_ms, "s4", "cap.checked", &[("isolate", "i1".into())]);
+        assert_eq!(judged(INVARIANT, ask(checked(15_500), 15_500, "s1")), Verdict::Held);
+        assert_eq!(judged(INVARIANT, spare(checked(15_499), 15_499, "s1", "requested")), Verdict::Held);
+        let found = violation(INVARIANT, spare(checked(15_500), 15_500, "s1", "requested"));
+        assert_eq!(found.what, "session s1 was spared although it was asked last 15000 ms ago");
+    }
+
+    #[test]
+    fn a_stream_that_is_not_there_spares_nobody() {
+        let found = violation(INVARIANT, spare(full(), 500, "s1", "stream"));
+        assert!(found.what.contains("that it does not have"));
+    }
+
+    #[test]
+    fn nothing_live_is_disposed_for_the_cap() {
+        let disposed = |trace: Builder| trace.state(500, "s1", "disposal.begin", &[("reason", "cap".into())]);
+        assert_eq!(judged(INVARIANT, disposed(full())), Verdict::Held);
+        let busy = full().state(450, "s1", "request.accepted", &[("stream", "c9".into())]);
+        let found = violation(INVARIANT, disposed(busy.clone()));
+        assert!(found.what.contains("1 unanswered requests"), "{}", found.what);
+        let reset = busy.platform(460, "s1", "object.gone", &[("reason", "code_update".into())]);
+        assert_eq!(judged(INVARIANT, disposed(reset)), Verdict::Held);
+    }
+}

@@ -1,0 +1,120 @@
+//! What sessions hold in the module scope of their isolates: places, reservations, permits, registry entries.
+//!
+//! Module-scope state outlives an object that is reset, and no code runs then to give anything back (platform facts 103,
+//! 132). From the loss of an object that held something on, its isolate is not judged any more.
+
+use super::replay::Replay;
+use crate::trace::{Event, Stream, Trace};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What can be held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Thing {
+    /// The place of a resident runtime, as the runtime tells.
+    Runtime,
+    /// The reservation of a cold build.
+    Reservation,
+    /// A build permit.
+    Permit,
+    /// An entry in the registry of those that can be asked for their runtime.
+    Entry,
+}
+
+/// Who holds what where, as of the events applied so far.
+#[derive(Default)]
+pub struct Holdings {
+    /// Isolate and number held, by thing and session.
+    held: BTreeMap<(Thing, Arc<str>), (Arc<str>, u64)>,
+    tainted: BTreeSet<Arc<str>>,
+}
+
+impl Holdings {
+    /// Calls `look` for every event, with what was so just before it, and gives what is so at the end.
+    pub fn each<'t>(trace: &'t Trace, mut look: impl FnMut(&Holdings, &Replay, &'t Event)) -> (Holdings, Replay) {
+        let (mut holdings, mut replay) = (Holdings::default(), Replay::default());
+        for event in &trace.events {
+            look(&holdings, &replay, event);
+            holdings.apply(&replay, event);
+            replay.apply(event);
+        }
+        (holdings, replay)
+    }
+
+    /// Whether what this isolate counts can be told from its sessions.
+    pub fn is_sound(&self, isolate: &str) -> bool {
+        !self.tainted.contains(isolate)
+    }
+
+    /// How many of a thing a session holds.
+    pub fn of(&self, thing: Thing, who: &str) -> u64 {
+        self.held.get(&(thing, who.into())).map_or(0, |(_, count)| *count)
+    }
+
+    /// How many of a thing are held in an isolate.
+    pub fn count(&self, thing: Thing, isolate: &str) -> u64 {
+        let here = self.held.iter().filter(|((each, _), (at, _))| *each == thing && **at == *isolate);
+        here.map(|(_, (_, count))| count).sum()
+    }
+
+    /// Everybody who holds a thing, each with where.
+    pub fn all(&self, thing: Thing) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
+        let of_thing = self.held.iter().filter(move |((each, _), _)| *each == thing);
+        of_thing.map(|((_, who), (isolate, _))| (who, isolate))
+    }
+
+    fn apply(&mut self, replay: &Replay, event: &Event) {
+        let Some(who) = &event.who else { return };
+        match (event.stream, &*event.name) {
+            (Stream::Platform, "isolate.ended") => {
+                let ended = event.text("isolate").unwrap_or(who);
+                self.held.retain(|_, (isolate, _)| &**isolate != ended);
+                self.tainted.remove(ended);
+            }
+            (Stream::Platform, "object.reset" | "object.gone") => self.lose(who),
+            (Stream::State, name) => {
+                let isolate = event.text("isolate").map(Arc::from);
+                let isolate = isolate.or_else(|| replay.session(who).and_then(|session| session.isolate.clone()));
+                self.change(name, who, isolate);
+            }
+            _ => {}
+        }
+    }
+
+    fn lose(&mut self, who: &Arc<str>) {
+        let lost: Vec<Thing> = self.held.keys().filter(|(_, each)| each == who).map(|(thing, _)| *thing).collect();
+        for thing in lost {
+            if let Some((isolate, _)) = self.held.remove(&(thing, Arc::clone(who))) {
+                self.tainted.insert(isolate);
+            }
+        }
+    }
+
+    fn change(&mut self, name: &str, who: &Arc<str>, isolate: Option<Arc<str>>) {
+        let (thing, is_taken) = match name {
+            "runtime.installed" => (Thing::Runtime, true),
+            "runtime.released" => (Thing::Runtime, false),
+            "reservation.taken" => (Thing::Reservation, true),
+            "reservation.returned" => (Thing::Reservation, false),
+            "permit.granted" => (Thing::Permit, true),
+            "permit.returned" => (Thing::Permit, false),
+            "registry.added" => (Thing::Entry, true),
+            "registry.removed" => (Thing::Entry, false),
+            _ => return,
+        };
+        let key = (thing, Arc::clone(who));
+        let before = self.of(thing, who);
+        // An entry is replaced and a runtime installed over another; the others add up.
+        let is_single = matches!(thing, Thing::Entry | Thing::Runtime);
+        let now = match (is_taken, is_single) {
+            (true, true) => 1,
+            (true, false) => before + 1,
+            (false, _) => before.saturating_sub(1),
+        };
+        match (now, isolate) {
+            (0, _) => drop(self.held.remove(&key)),
+            (_, Some(isolate)) => drop(self.held.insert(key, (isolate, now))),
+            (_, None) => {}
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! I21: build permits are few, waited for at most 10 s, used at once, and given back once.
+
+use super::faults::FaultLog;
+use super::holdings::{Holdings, Thing};
+use super::limits::{PERMIT_COUNT_MAX, PERMIT_WAIT_MS_MAX};
+use super::{Invariant, Kind, Verdict, Violation};
+use crate::plan::Plan;
+use crate::trace::{Event, Stream, Trace};
+use std::collections::BTreeMap;
+
+/// See the claim.
+pub const INVARIANT: Invariant = Invariant {
+    name: "permits-are-returned",
+    kind: Kind::Always,
+    claim: "at most four builds of an isolate hold a permit, each gives it back once, and none waits longer than 10 s",
+    judge,
+};
+
+/// How long a reset explains what a start of the session waits for, in ms: longer than any section.
+const RESET_EXCUSES_MS: u64 = 60_000;
+
+fn judge(plan: &Plan, trace: &Trace) -> Verdict {
+    let mut judge = Judge { faults: FaultLog::of(plan, trace), waiting: BTreeMap::new(), violations: Vec::new() };
+    let mut is_told = false;
+    Holdings::each(trace, |holdings, _, event| {
+        is_told |= event.is(Stream::State, "permit.granted");
+        match event.stream {
+            Stream::State => judge.state(holdings, event),
+            Stream::Platform => judge.platform(event),
+            _ => {}
+        }
+    });
+    if let Some(last) = trace.events.last() {
+        for who in judge.waiting.keys().copied().collect::<Vec<_>>() {
+            judge.end_wait(who, last);
+        }
+    }
+    Verdict::of(judge.violations, (!is_told).then(|| "no build ever took a permit".into()))
+}
+
+struct Judge<'a> {
+    faults: FaultLog<'a>,
+    /// Since when a session waits for a permit, in ms.
+    waiting: BTreeMap<&'a str, u64>,
+    violations: Vec<Violation>,
+}
+
+impl<'a> Judge<'a> {
+    fn state(&mut self, holdings: &Holdings, event: &'a Event) {
+        let who = event.who().unwrap_or("");
+        let isolate = event.text("isolate").unwrap_or("");
+        let held = holdings.of(Thing::Permit, who);
+        match &*event.name {
+            "permit.queued" => drop(self.waiting.insert(who, event.at_ms)),
+            "permit.waited" | "init.end" => self.end_wait(who, event),
+            "permit.granted" if holdings.is_sound(isolate) => {
+                let count = holdings.count(Thing::Permit, isolate) + 1;
+                if count > PERMIT_COUNT_MAX {
+                    self.add(event, format!("{count} builds of isolate {isolate} hold a permit"));
+                }
+            }
+            "permit.returned" if held == 0 && holdings.is_sound(isolate) => {
+                self.add(event, "a permit was given back that is not held");
+            }
+            _ => {}
+        }
+        if event.name == "init.end" && held > 0 {
+            self.add(event, "an init ended and kept its build permit");
+        }
+    }
+
+    fn platform(&mut self, event: &'a Event) {
+        if matches!(&*event.name, "object.reset" | "object.gone") {
+            self.end_wait(event.who().unwrap_or(""), event);
+        }
+    }
+
+    /// A wait is over, or lasts until the trace ends.
+    fn end_wait(&mut self, who: &str, event: &Event) {
+        let Some(since_ms) = self.waiting.remove(who) else { return };
+        let waited_ms = event.at_ms.saturating_sub(since_ms);
+        // After a reset its start may run outside of a section that waits for it and lets nothing in.
+        let is_excused = self.faults.is_disturbed(who, since_ms.saturating_sub(RESET_EXCUSES_MS), since_ms);
+        if !is_excused && waited_ms > PERMIT_WAIT_MS_MAX + self.faults.held_ms(since_ms, event.at_ms) {
+            let what = format!("session {who} waited {waited_ms} ms for a build permit");
+            let pending = format!("{who}: waits for a permit since {since_ms} ms");
+            self.violations.push(Violation::at(event, what).of(who).pending(pending));
+        }
+    }
+
+    fn add(&mut self, event: &Event, what: impl Into<String>) {
+        self.violations.push(Violation::at(event, what));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Builder, judged, story, violation};
+    use super::*;
+
+    fn granted(trace: Builder, at_ms: u64, who: &str) -> Builder {
+        trace.state(at_ms, who, "permit.granted", &[("isolate", "i1".into()), ("active", 1_u64.into())])
+    }
+
+    #[test]
+    fn a_permit_for_each_build_is_fine() {
+        assert_eq!(judged(INVARIANT, story()), Verdict::Held);
+    }
+
+    #[test]
+    fn one_that_is_kept_or_given_back_twice_is_named() {
+        let found = violation(INVARIANT, story().without("permit.returned", 0));
+        assert_eq!(found.what, "an init ended and kept its build permit");
+        let twice = story().state(4_000, "s1", "permit.returned", &[("isolate", "i1".into())]);
+        assert_eq!(violation(INVARIANT, twice).what, "a permit was given back that is not held");
+    }
+
+    #[test]
+    fn a_fifth_permit_is_named() {
+        let five = ["a", "b", "c", "d", "e"].into_iter().fold(story(), |trace, who| granted(trace, 2_000, who));
+        assert_eq!(violation(INVARIANT, five).what, "5 builds of isolate i1 hold a permit");
+    }
+
+    #[test]
+    fn a_wait_beyond_its_limit_is_named_also_when_it_never_ends() {
+        let queued = || story().state(6_000, "s2", "permit.queued", &[("isolate", "i1".into())]);
+        let waited = queued().state(16_100, "s2", "permit.waited", &[("wait_ms", 10_100_u64.into())]);
+        assert_eq!(judged(INVARIANT, waited), Verdict::Held);
+        let reset = granted(queued(), 6_500, "s2").platform(36_000, "s2", "object.reset", &[]);
+        assert_eq!(violation(INVARIANT, reset).what, "session s2 waited 30000 ms for a build permit");
+        violation(INVARIANT, queued());
+    }
+}
