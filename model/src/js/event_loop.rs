@@ -118,14 +118,19 @@ impl Drop for Running {
 /// More trips through the queue than any turn makes that ends: a livelock must not hang the harness.
 const TRIPS_A_TURN_MAX: u32 = 1_000_000;
 
-/// A timer that can be cleared.
+/// A timer that can be cleared, by code of the context that set it.
 #[derive(Clone)]
-pub struct TimerHandle(Rc<Cell<bool>>);
+pub struct TimerHandle {
+    is_cleared: Rc<Cell<bool>>,
+    context: u64,
+}
 
 impl TimerHandle {
-    /// `clearTimeout`: it never fires; again is a no-op.
+    /// `clearTimeout`: it never fires; again is a no-op. From another context it is ignored (platform fact 122).
     pub fn clear(&self) {
-        self.0.set(true);
+        if EventLoop::current().ctx().context.number == self.context {
+            self.is_cleared.set(true);
+        }
     }
 }
 
@@ -417,9 +422,10 @@ impl EventLoop {
         let ctx = self.ctx();
         let cleared = Rc::new(Cell::new(false));
         let place = Some((Rc::clone(&ctx.context), ctx.section));
-        let lane = Lane::Local(ctx.context.number);
-        self.push(self.now_ms() + ms, lane, place, false, What::Timer(ctx, Rc::clone(&cleared), f));
-        TimerHandle(cleared)
+        let context = ctx.context.number;
+        let what = What::Timer(ctx, Rc::clone(&cleared), f);
+        self.push(self.now_ms() + ms, Lane::Local(context), place, false, what);
+        TimerHandle { is_cleared: cleared, context }
     }
 
     fn push(&self, due_ms: u64, lane: Lane, place: Option<(Rc<IoContext>, SectionId)>, bypass: bool, what: What) {

@@ -105,6 +105,11 @@ impl Isolate {
         self.build == RuntimeBuild::November2026
     }
 
+    /// A write to another context's TCP connection hangs on the older build and throws on the newer (platform fact 122).
+    pub(super) fn hangs_on_foreign_write(&self) -> bool {
+        self.build == RuntimeBuild::May2026
+    }
+
     pub(super) fn context_of(&self, key: &ObjectKey) -> Option<Rc<IoContext>> {
         self.objects.borrow().get(key).map(|instance| Rc::clone(&instance.io))
     }

@@ -5,6 +5,7 @@
 
 mod alarm;
 mod cluster;
+mod connection;
 mod control;
 mod error;
 mod isolate;
@@ -18,6 +19,7 @@ mod worker;
 
 pub use alarm::AlarmInfo;
 pub use cluster::{Class, Cluster, ClusterConfig, RuntimeBuild};
+pub use connection::Connection;
 pub use control::Control;
 pub use error::JsError;
 pub use isolate::{Isolate, IsolateId, TABLE, module_scope};

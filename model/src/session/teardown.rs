@@ -240,11 +240,10 @@ async fn bookkeeping(session: &Rc<SessionObject>, disposal: &Disposal, span: &Sp
     Ok(())
 }
 
-/// The teardown of a disposal, nested in its effect.
+/// The teardown of a disposal, nested in its effect. It has no end of its own: nothing comes between the end of the
+/// teardown and the bookkeeping, or that would take the alarm of the next runtime.
 async fn dispose_teardown(session: &Rc<SessionObject>, fiber: &Fiber) -> Exit<()> {
     let teardown = close_runtime(session, true);
     drop(operate::begin(&DISPOSE_TEARDOWN).await);
-    teardown.run_in(fiber).await?;
-    drop(operate::end(&DISPOSE_TEARDOWN).await);
-    Ok(())
+    teardown.run_in(fiber).await
 }

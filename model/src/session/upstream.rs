@@ -1,11 +1,12 @@
 //! The database and the other services a host calls: they answer, each after a drawn time.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::js::{EventLoop, Promise, timer};
 use crate::operation::Operation;
-use crate::platform::{self, JsError};
+use crate::platform::{self, Connection, JsError};
 use crate::rt;
 
 crate::operations! {
@@ -19,20 +20,35 @@ const POOL_IDLE_MS: u64 = 5_000;
 /// A long-lived database handle; making it does no I/O, the first query dials.
 #[derive(Default)]
 pub struct DbHandle {
+    connection: RefCell<Option<Rc<Connection>>>,
     last_query_ms: Cell<Option<u64>>,
 }
 
 impl DbHandle {
     /// `end()`.
     pub async fn end(&self) -> Result<(), JsError> {
+        let connection = self.connection.borrow().clone();
+        if let Some(connection) = connection {
+            connection.close();
+        }
         let now_ms = EventLoop::current().now_ms();
         let dialled = self.last_query_ms.get().is_some_and(|at| now_ms - at <= POOL_IDLE_MS);
         if dialled { platform::sleep(&DB_END_DIALLED, 0).await } else { platform::micro(&DB_END_IDLE).await }
     }
 
+    /// Whether the database still sees a connection of it.
+    #[cfg(test)]
+    pub fn is_connected(&self) -> bool {
+        self.connection.borrow().as_ref().is_some_and(|connection| connection.is_open())
+    }
+
     /// A query that answers nothing of interest here, after a drawn time.
     pub async fn query(&self, operation: &'static Operation, who: &Arc<str>) -> Result<(), JsError> {
         self.last_query_ms.set(Some(EventLoop::current().now_ms()));
+        let connection = self.connection.borrow().clone().filter(|dialled| dialled.is_open());
+        let connection = connection.unwrap_or_else(|| Rc::new(Connection::dial()));
+        *self.connection.borrow_mut() = Some(Rc::clone(&connection));
+        connection.write().await?;
         answer_after(operation, who, "latency.db").await?;
         self.last_query_ms.set(Some(EventLoop::current().now_ms()));
         Ok(())

@@ -1,5 +1,6 @@
 //! L15: what is evicted for the cap had a runtime, so that each eviction makes room.
 
+use super::faults::FaultLog;
 use super::replay::Replay;
 use super::{Invariant, Kind, Verdict, Violation};
 use crate::plan::Plan;
@@ -13,14 +14,15 @@ pub const INVARIANT: Invariant = Invariant {
     judge,
 };
 
-fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(plan: &Plan, trace: &Trace) -> Verdict {
+    let faults = FaultLog::of(plan, trace);
     let mut violations = Vec::new();
     Replay::each(trace, |replay, event| {
         if event.name != "disposal.begin" || event.text("reason") != Some("cap") {
             return;
         }
         let session = event.who().and_then(|who| replay.session(who));
-        if session.is_none_or(|session| session.runtime.is_none()) {
+        if session.is_none_or(|session| session.runtime.is_none()) && !faults.holds_eviction(event.at_ms) {
             let who = event.who().unwrap_or("?");
             violations.push(Violation::at(event, format!("session {who} was evicted for the cap and had no runtime")));
         }

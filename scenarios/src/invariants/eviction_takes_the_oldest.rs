@@ -79,6 +79,9 @@ impl<'t> Judge<'t> {
         let is_whole = |accepted_ms: &&u64| !self.faults.is_disturbed(who, **accepted_ms, event.at_ms);
         let requests = self.requests.get(who).map_or(0, |all| all.values().filter(is_whole).count());
         let sockets = session.sockets.len();
+        if self.faults.holds_eviction(event.at_ms) {
+            return;
+        }
         if sockets + requests > 0 {
             let live = format!("{sockets} connections and {requests} unanswered requests");
             self.add(event, format!("session {who} was disposed for the cap with {live}"));

@@ -3,6 +3,9 @@
 use crate::plan::{Effect, FaultPlan, Plan, When};
 use crate::trace::{Event, Stream, Trace};
 
+/// A step that was held goes on within this time of its release, in ms.
+const HELD_ENDS_MS: u64 = 100;
+
 /// The faults of a trace that were delivered.
 pub struct FaultLog<'a> {
     delivered: Vec<Delivered<'a>>,
@@ -112,6 +115,16 @@ impl<'a> FaultLog<'a> {
         })
     }
 
+    /// Whether a planned hold or delay kept a step of an eviction waiting up to shortly before that time: what it had
+    /// found is old news then, which the platform alone never lets happen.
+    pub fn holds_eviction(&self, at_ms: u64) -> bool {
+        self.delivered.iter().any(|each| {
+            let Some(FaultPlan { when: When::Operation { operation, .. }, .. }) = each.plan else { return false };
+            let is_step = operation.starts_with("evict ·");
+            is_step && each.at_ms <= at_ms && at_ms <= self.ends_ms(each).saturating_add(HELD_ENDS_MS)
+        })
+    }
+
     fn ends_ms(&self, each: &Delivered) -> u64 {
         match each.plan.map(|plan| &plan.effect) {
             Some(Effect::Delay { ms }) => each.at_ms + ms,
@@ -185,5 +198,23 @@ mod tests {
         assert!(log.is_held_until(899, 1_000));
         assert!(!log.is_held_until(900, 1_000));
         assert!(!log.is_held_until(99, 1_000));
+    }
+
+    #[test]
+    fn a_held_step_of_an_eviction_is_told_from_other_holds() {
+        let delivered = Builder::default().fault(100, "fault.delivered", 0).build();
+        let plan = plan_with(Effect::Delay { ms: 500 });
+        assert!(!FaultLog::of(&plan, &delivered).holds_eviction(600));
+        let mut evicting = plan;
+        evicting.faults[0].when = When::Operation {
+            operation: "evict · dispose".into(),
+            root: None,
+            edge: crate::plan::Edge::Begin,
+            n: 1,
+            session: None,
+        };
+        let log = FaultLog::of(&evicting, &delivered);
+        assert!(log.holds_eviction(600) && log.holds_eviction(700));
+        assert!(!log.holds_eviction(99) && !log.holds_eviction(701));
     }
 }

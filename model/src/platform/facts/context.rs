@@ -1,7 +1,8 @@
 //! Contexts, and what is used across them (platform facts 115-124, 130-132).
 
 use super::*;
-use crate::js::{EventLoop, Promise, call};
+use crate::js::{EventLoop, Promise, TimerHandle, call};
+use crate::platform::Connection;
 
 /// What the objects of one isolate share.
 #[derive(Default)]
@@ -10,6 +11,8 @@ struct Shared {
     stub: RefCell<Option<Rc<Stub>>>,
     deferred: RefCell<Option<Promise<Answer>>>,
     contexts: RefCell<Vec<u64>>,
+    connection: RefCell<Option<Rc<Connection>>>,
+    timer: RefCell<Option<TimerHandle>>,
 }
 
 fn shared() -> Rc<Shared> {
@@ -196,6 +199,55 @@ fn facts_120_and_121_another_objects_ctx_aborts_nobody_and_its_section_is_the_ca
             assert_eq!([ask(&world, "a", "incarnation").await, ask(&world, "b", "incarnation").await], incarnations);
         },
     );
+}
+
+/// Dials and sets a timer in one object, and uses both from another.
+async fn silently(ctx: ObjectContext, method: &'static str) -> Answer {
+    let scope = shared();
+    match method {
+        "lend" => {
+            *scope.connection.borrow_mut() = Some(Rc::new(Connection::dial()));
+            let timer = EventLoop::current().set_timer(100, Box::new(|| mark("fired")));
+            *scope.timer.borrow_mut() = Some(timer);
+        }
+        "clear" => scope.timer.borrow().as_ref().expect("one was lent").clear(),
+        "close" => scope.connection.borrow().as_ref().expect("one was lent").close(),
+        "write" => {
+            let connection = scope.connection.borrow().clone().expect("one was lent");
+            return connection.write().await.map(|()| Value::Null);
+        }
+        "is open" => return Ok(Value::from(scope.connection.borrow().as_ref().expect("one was lent").is_open())),
+        _ => return common(ctx, method).await,
+    }
+    Ok(Value::Null)
+}
+
+#[test]
+fn fact_122_a_connection_and_a_timer_of_another_object_are_left_alone_without_a_throw() {
+    for (build, written) in [(RuntimeBuild::May2026, None), (RuntimeBuild::November2026, Some("Writable"))] {
+        play_on(
+            build,
+            |ctx, method, _| silently(ctx, method),
+            move |world| async move {
+                assert_eq!(ask(&world, "a", "lend").await, Ok(Value::Null));
+                assert_eq!(ask(&world, "b", "clear").await, Ok(Value::Null));
+                assert_eq!(ask(&world, "b", "close").await, Ok(Value::Null));
+                assert_eq!(ask(&world, "a", "is open").await, Ok(Value::from(true)));
+                match written {
+                    Some(kind) => {
+                        let refused = JsError::cross_object_io(kind).across_call();
+                        assert_eq!(ask(&world, "b", "write").await, Err(refused));
+                    }
+                    None => send(&world, "b", "write"),
+                }
+                pause(200).await;
+                assert_eq!(marks(), "fired");
+                assert_eq!(ask(&world, "a", "write").await, Ok(Value::Null));
+                assert_eq!(ask(&world, "a", "close").await, Ok(Value::Null));
+                assert_eq!(ask(&world, "a", "is open").await, Ok(Value::from(false)));
+            },
+        );
+    }
 }
 
 #[test]

@@ -134,3 +134,19 @@ fn a_failed_init_that_is_interrupted_during_its_clean_up_rejects_at_once_and_the
     assert_eq!(played.recorded.captured(), ["quota exceeded for namespace"]);
     assert_eq!(played.recorded.count("runtime.released"), 1);
 }
+
+#[test]
+fn a_teardown_ends_the_connection_of_its_database_handle() {
+    let played = play(Setup::default(), |world| async move {
+        world.open(50).await;
+        world
+            .inside("look", 50, |session| async move {
+                let db = session.db.borrow().clone().expect("it is resident");
+                log(format_args!("connected {}", db.is_connected()));
+                crate::session::teardown::close_runtime(&session, true).run().await;
+                log(format_args!("connected {}", db.is_connected()));
+            })
+            .await;
+    });
+    assert_eq!(played.log[1..], ["connected true", "connected false"]);
+}
