@@ -40,7 +40,19 @@ pub fn table() -> Vec<Group> {
                 agents::mcp_server::TABLE,
             ],
         ),
-        group("Destroy and engine", &[session::destroy::TABLE, session::engine::TABLE]),
+        group(
+            "Leases, approvals, resume",
+            &[
+                session::leases::TABLE,
+                session::approvals::TABLE,
+                session::approval_rpc::TABLE,
+                session::model_resume::TABLE,
+            ],
+        ),
+        group(
+            "Directory, destroy, engine",
+            &[session::owner_object::TABLE, session::destroy::TABLE, session::engine::TABLE, session::elicit::TABLE],
+        ),
         group("Platform and telemetry", &[platform::TABLE, telemetry::TABLE]),
     ]
 }

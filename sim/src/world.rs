@@ -90,5 +90,6 @@ fn host_config(plan: &Plan) -> Result<HostConfig, String> {
         max_paused_session_idle_ms: plan.config.max_paused_session_idle_ms,
         resident_runtime_soft_cap: plan.config.resident_runtime_soft_cap,
         defects: DefectSet::of(described.chain(named?)),
+        ..HostConfig::default()
     })
 }

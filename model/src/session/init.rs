@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::engine::Engine;
 use super::failure::{best_effort, classify, record_reset};
 use super::meta::SessionMeta;
-use super::tools::ExecuteTool;
+use super::tools::{SessionTools, ToolsConfig};
 use super::upstream::{self, DbHandle};
 use super::{SessionObject, apps, clock, meta, report, residency, teardown};
 use crate::agents::mcp_server::McpServer;
@@ -103,7 +103,7 @@ fn handle_cause(session: &SessionObject, error: &JsError, span: &Span) {
 async fn build(session: &Rc<SessionObject>, token: &Map<String, Value>, fiber: &Fiber, span: &Span) -> Exit<()> {
     let meta = meta::resolve_and_store(session, token, fiber, span).await?;
     fiber.or_die(micro(&INIT_DB_OPEN)).await?;
-    let db = Rc::new(DbHandle::default());
+    let db = DbHandle::open(session.label());
     let runtime = build_runtime(session, &meta, &db, fiber, span).await?;
     install(session, db, runtime);
     residency::annotate(span);
@@ -169,10 +169,10 @@ async fn build_steps(
     let created = fiber.or_die(micro(&BUILD_SERVER)).await;
     create.end();
     created?;
-    let engine = Engine::new(std::sync::Arc::clone(session.label()));
+    let engine = Engine::new(std::sync::Arc::clone(session.label()), Rc::clone(&session.config));
     // The session supplies no parent span in this host: each tool call is a trace of its own.
-    let tool = ExecuteTool::new(Rc::clone(&engine), session.session_id_for_telemetry(), None);
-    let server = McpServer::new("executor", "1.0.0", tool);
+    let tools = SessionTools::new(session, Rc::clone(&engine), ToolsConfig::of(meta), None);
+    let server = McpServer::new("executor", "1.0.0", tools);
     apps::watch(session, &server, meta.apps_enabled(), create);
     Ok(Runtime { server, engine })
 }

@@ -1,6 +1,7 @@
 //! The database and the other services a host calls: they answer, each after a drawn time.
 
 use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::js::{EventLoop, Promise, timer};
@@ -17,14 +18,24 @@ crate::operations! {
 const POOL_IDLE_MS: u64 = 5_000;
 
 /// A long-lived database handle; making it does no I/O, the first query dials.
-#[derive(Default)]
 pub struct DbHandle {
+    /// Whose it is, and its number in traces.
+    label: Arc<str>,
+    number: u64,
     last_query_ms: Cell<Option<u64>>,
 }
 
 impl DbHandle {
+    /// A handle of the session `label`.
+    pub fn open(label: &Arc<str>) -> Rc<Self> {
+        let number = EventLoop::current().next_number();
+        state_event!("handle.opened", label, handle = number);
+        Rc::new(DbHandle { label: Arc::clone(label), number, last_query_ms: Cell::new(None) })
+    }
+
     /// `end()`.
     pub async fn end(&self) -> Result<(), JsError> {
+        state_event!("handle.ended", self.label, handle = self.number);
         let now_ms = EventLoop::current().now_ms();
         let dialled = self.last_query_ms.get().is_some_and(|at| now_ms - at <= POOL_IDLE_MS);
         if dialled { platform::sleep(&DB_END_DIALLED, 0).await } else { platform::micro(&DB_END_IDLE).await }
