@@ -131,9 +131,9 @@ impl McpServer {
             aborted.set(true);
         }
         *self.transport.borrow_mut() = None;
-        for asked in std::mem::take(&mut *self.asked.borrow_mut()).into_values() {
-            asked.settle(Err(connection_closed()));
-        }
+        // Whoever asked goes on nested, and looks into the map.
+        let asked = std::mem::take(&mut *self.asked.borrow_mut());
+        asked.into_values().for_each(|asked| asked.settle(Err(connection_closed())));
     }
 
     /// Asks the client, on the stream of the request that `extra` comes with.

@@ -5,9 +5,15 @@ pub(crate) mod script;
 pub(crate) mod world;
 
 mod alarms;
+mod approvals;
 mod bookkeeping;
+mod calls;
+mod directory;
+mod elicitation;
 mod hops;
+mod leases;
 mod meta;
 mod reports;
+mod resumes;
 mod starts;
 mod teardowns;

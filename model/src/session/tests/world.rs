@@ -21,6 +21,7 @@ use crate::platform::{
     ObjectContext, ObjectKey, RuntimeBuild, Socket, Stub, Worker,
 };
 use crate::rt;
+use crate::session::owner_object::{OWNER_CLASS, OwnerObject};
 use crate::session::{CLASS, NAME_PREFIX, SessionObject};
 
 static CALL: Operation = Operation { name: "test · call", kind: Kind::Io, hops: 0, assumed: false, waits_on: "" };
@@ -50,14 +51,25 @@ pub(crate) struct Setup {
     pub defects: Vec<Defect>,
     /// False for an object whose id never had a name.
     pub named: bool,
+    /// How a person is asked.
+    pub mode: &'static str,
+    /// Idle ceiling of a session that is paused.
+    pub max_paused_ms: u64,
     /// What goes wrong.
     pub rules: Vec<Rule>,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        let build = RuntimeBuild::May2026;
-        Setup { build, timeout_ms: TIMEOUT_MS, defects: Vec::new(), named: true, rules: Vec::new() }
+        Setup {
+            build: RuntimeBuild::May2026,
+            timeout_ms: TIMEOUT_MS,
+            defects: Vec::new(),
+            named: true,
+            mode: "model",
+            max_paused_ms: 540_000,
+            rules: Vec::new(),
+        }
     }
 }
 
@@ -103,8 +115,11 @@ impl DurableObject for Probe {
 /// The world: one session object, a worker to call it from.
 pub(crate) struct World {
     cluster: Cluster,
-    worker: Worker,
+    worker: Rc<Worker>,
     named: bool,
+    mode: &'static str,
+    session: &'static str,
+    organization: &'static str,
 }
 
 /// What a story left behind.
@@ -129,10 +144,11 @@ where
         rt::begin_run(Some(Rc::new(script)), u64::MAX);
         let config = HostConfig {
             session_timeout_ms: setup.timeout_ms,
+            max_paused_session_idle_ms: setup.max_paused_ms,
             defects: DefectSet::of(setup.defects),
             ..HostConfig::default()
         };
-        let world = Rc::new(World::start(config, setup.build, setup.named));
+        let world = Rc::new(World { mode: setup.mode, ..World::start(config, setup.build, setup.named) });
         story(Rc::clone(&world)).await;
         world.worker.stop();
         world.cluster.stop();
@@ -166,19 +182,34 @@ where
 
 impl World {
     fn start(config: HostConfig, build: RuntimeBuild, named: bool) -> Self {
+        let of_owner = config.clone();
         let class = move |ctx: ObjectContext| -> Rc<dyn DurableObject> {
             Rc::new(Probe(SessionObject::new(ctx, Rc::new(config.clone()))))
         };
         let mut classes: BTreeMap<&'static str, crate::platform::Class> = BTreeMap::new();
         classes.insert(CLASS, Arc::new(class));
+        let owner =
+            move |ctx: ObjectContext| -> Rc<dyn DurableObject> { OwnerObject::new(ctx, Rc::new(of_owner.clone())) };
+        classes.insert(OWNER_CLASS, Arc::new(owner));
         let cluster = Cluster::start(ClusterConfig { isolate_count: 1, build, classes });
         let worker = Worker::start(&cluster, "worker", IpAddr::V4(Ipv4Addr::new(10, 3, 0, 1)));
-        World { cluster, worker, named }
+        let (session, organization) = ("s1", "org-1");
+        World { cluster, worker: Rc::new(worker), named, mode: "model", session, organization }
+    }
+
+    /// The same world, seen from another session of an organisation.
+    pub fn session(&self, session: &'static str, organization: &'static str) -> World {
+        let (cluster, worker) = (self.cluster.clone(), Rc::clone(&self.worker));
+        World { cluster, worker, session, organization, ..*self }
     }
 
     /// The key of the object.
     pub fn key(&self) -> ObjectKey {
-        key(self.named)
+        if self.named { ObjectKey::named(CLASS, self.name()) } else { ObjectKey::unique(CLASS, "0f0f") }
+    }
+
+    fn name(&self) -> String {
+        format!("{NAME_PREFIX}{}", self.session)
     }
 
     /// The harness's handle.
@@ -186,7 +217,8 @@ impl World {
         Control::new(self.cluster.clone())
     }
 
-    fn post(&self, label: &'static str, call: Box<dyn FnOnce() -> LocalFuture<()> + Send>) {
+    /// Runs a request of the worker's own.
+    pub(super) fn request(&self, label: &'static str, call: Box<dyn FnOnce() -> LocalFuture<()> + Send>) {
         let label = Arc::<str>::from(label);
         let lane = Lane::named(&label, "http.test", 0);
         self.worker.handle().request(label, &lane, call);
@@ -194,25 +226,32 @@ impl World {
 
     /// Calls a method of the session and logs `label` with its answer; goes on `ms` later, whatever became of the call.
     pub async fn rpc(&self, label: &'static str, method: &'static str, arguments: Value, ms: u64) {
-        let key = self.key();
+        self.rpc_of(self.key(), label, method, arguments, ms).await;
+    }
+
+    /// The same for any object.
+    pub async fn rpc_of(&self, key: ObjectKey, label: &'static str, method: &'static str, arguments: Value, ms: u64) {
         let call = move || -> LocalFuture<()> {
             Box::pin(async move {
                 let answer = Stub::new(key).rpc(&CALL, method, arguments).await;
                 log(format_args!("{label} {}", answer.map_or_else(|error| error.to_string(), shown)));
             })
         };
-        self.post(label, Box::new(call));
+        self.request(label, Box::new(call));
         rt::sleep_ms(ms).await;
     }
 
     /// What a bridge does first: the name, and what the connect carries. Starts the object in its section.
     pub async fn open(&self, ms: u64) {
-        self.rpc("open", "setName", json!({"name": name(), "props": props("org-1")}), ms).await;
+        let mut props = props(self.organization);
+        props["session"]["elicitationMode"] = self.mode.into();
+        props["session"]["webOrigin"] = "https://host".into();
+        self.rpc("open", "setName", json!({"name": self.name(), "props": props}), ms).await;
     }
 
     /// An owner check by the owner.
     pub async fn validate(&self, label: &'static str, ms: u64) {
-        let owner = json!({"accountId": "user-1", "organizationId": "org-1"});
+        let owner = json!({"accountId": "user-1", "organizationId": self.organization});
         self.rpc(label, "validateMcpSessionOwner", owner, ms).await;
     }
 
@@ -231,7 +270,7 @@ impl World {
                 }
             })
         };
-        self.post(label, Box::new(call));
+        self.request(label, Box::new(call));
         rt::sleep_ms(ms).await;
     }
 
@@ -248,18 +287,13 @@ impl World {
                 crate::js::timer(60_000).wait().await;
             })
         };
-        self.post(label, Box::new(call));
+        self.request(label, Box::new(call));
         rt::sleep_ms(ms).await;
     }
 }
 
 fn shown(answer: Value) -> String {
     answer.as_str().map_or_else(|| answer.to_string(), str::to_owned)
-}
-
-/// The key of the world's object.
-fn key(named: bool) -> ObjectKey {
-    if named { ObjectKey::named(CLASS, name()) } else { ObjectKey::unique(CLASS, "0f0f") }
 }
 
 /// The name of a session's object here.
