@@ -214,6 +214,7 @@ pub fn arguments_of(plan: &Plan) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::defect::UNCLAIMED;
 
     fn first() -> &'static Scenario {
         scenarios().next().expect("the catalog is not empty")

@@ -1,5 +1,6 @@
 //! The edge as an HTTP client sees it, in front of a whole deployment: refusals in their order, a session's life, failures.
 
+mod console;
 mod harness;
 
 use serde_json::json;

@@ -16,7 +16,7 @@ fn in_browser(setup: Setup) -> Setup {
 
 impl World {
     async fn wait_for_decision(&self, label: &'static str, ms: u64) {
-        self.post(label, tool_call(2, "resume", json!({"executionId": execution()})), ms).await;
+        self.send(label, tool_call(2, "resume", json!({"executionId": execution()})), ms).await;
     }
 
     async fn decide(&self, label: &'static str, account: &str, action: &str, ms: u64) {
@@ -92,7 +92,7 @@ fn a_decision_survives_the_memory_that_it_was_kept_in() {
 fn two_calls_share_a_waiter_and_one_of_them_takes_the_decision() {
     let played = paused(Setup::default(), |world| async move {
         world.wait_for_decision("resume", 100).await;
-        world.post("second", tool_call(3, "resume", json!({"executionId": execution()})), 100).await;
+        world.send("second", tool_call(3, "resume", json!({"executionId": execution()})), 100).await;
         world.decide("decide", "user-1", "accept", 300).await;
     });
     let answers: Vec<_> = played.log.iter().filter(|line| !line.starts_with("decide")).collect();
@@ -164,7 +164,7 @@ fn a_console_that_comes_too_late_restores_a_runtime_that_knows_no_pause() {
         world.handle().end_isolate(IsolateId(1));
         world.show("late", "user-1", 200).await;
         world.decide("late", "user-1", "accept", 200).await;
-        world.session("s9", "org-1").show("nobody", "user-1", 200).await;
+        world.at("s9").show("nobody", "user-1", 200).await;
     });
     let gone = r#"{"status":"not_found"}"#;
     assert_eq!(played.log, [format!("late {gone}"), format!("late {gone}"), format!("nobody {gone}")]);

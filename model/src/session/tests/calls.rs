@@ -34,17 +34,17 @@ pub(super) fn asking(message: &str) -> String {
 impl World {
     /// Runs code; logs the answer, as every call here does, as `label status result`.
     pub(super) async fn execute(&self, label: &'static str, code: &str, ms: u64) {
-        self.post(label, tool_call(1, "execute", json!({"code": code})), ms).await;
+        self.send(label, tool_call(1, "execute", json!({"code": code})), ms).await;
     }
 
     /// Resumes the last paused execution with an action.
     pub(super) async fn resume(&self, label: &'static str, action: &str, ms: u64) {
         let arguments = json!({"executionId": execution(), "action": action});
-        self.post(label, tool_call(2, "resume", arguments), ms).await;
+        self.send(label, tool_call(2, "resume", arguments), ms).await;
     }
 
     /// Sends one message.
-    pub(super) async fn post(&self, label: &'static str, message: Value, ms: u64) {
+    pub(super) async fn send(&self, label: &'static str, message: Value, ms: u64) {
         let key = self.key();
         let encoded = base64::engine::general_purpose::STANDARD.encode(json!([message]).to_string());
         let call = move || -> LocalFuture<()> {
@@ -59,7 +59,7 @@ impl World {
                 crate::js::timer(LONGEST_MS).wait().await;
             })
         };
-        self.request(label, Box::new(call));
+        self.post(label, Box::new(call));
         rt::sleep_ms(ms).await;
     }
 }

@@ -18,7 +18,7 @@ where
     let mut played = play(setup, |world| async move {
         world.open(50).await;
         let params = json!({"protocolVersion": "2025-06-18", "capabilities": capabilities});
-        world.post("initialize", request("i", "initialize", params), 50).await;
+        world.send("initialize", request("i", "initialize", params), 50).await;
         world.execute("execute", &asking("Deploy?"), 100).await;
         story(world).await;
     });
@@ -31,7 +31,7 @@ async fn respond(world: &World, response: Value, ms: u64) {
     for (key, value) in response.as_object().expect("an object") {
         message[key] = value.clone();
     }
-    world.post("respond", message, ms).await;
+    world.send("respond", message, ms).await;
 }
 
 const ASKS: &str = r#"execute asks 0 "Deploy?""#;
@@ -81,7 +81,7 @@ fn a_client_that_cannot_be_asked_is_not() {
 #[test]
 fn a_server_that_closes_asks_nobody_any_more_and_there_is_nothing_to_resume() {
     let played = native(json!({"elicitation": {}}), Vec::new(), |world| async move {
-        world.post("resume", tool_call(3, "resume", json!({"executionId": "x"})), 50).await;
+        world.send("resume", tool_call(3, "resume", json!({"executionId": "x"})), 50).await;
         world
             .inside("close", 100, |session| async move {
                 crate::session::teardown::close_runtime(&session, false).run().await;

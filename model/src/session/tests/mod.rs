@@ -5,6 +5,7 @@ pub(crate) mod script;
 pub(crate) mod world;
 
 mod alarms;
+mod approval_hops;
 mod approvals;
 mod bookkeeping;
 mod calls;

@@ -16,7 +16,7 @@ where
     Fut: Future<Output = ()> + 'static,
 {
     let mut played = play(setup, move |world| async move {
-        let other = world.session("s2", organization);
+        let other = world.at("s2").of(organization);
         world.open(50).await;
         other.open(50).await;
         world.execute("execute", &asking("Deploy?"), 100).await;
@@ -65,8 +65,8 @@ fn another_session_of_the_owner_reaches_a_pause_through_the_directory() {
 fn another_organisation_is_turned_away_and_the_entry_stays() {
     let played = two_sessions(Setup::default(), "org-2", |world, other| async move {
         other.resume("stranger", "accept", 200).await;
-        world.session("s3", "org-1").open(50).await;
-        world.session("s3", "org-1").resume("owner", "accept", 200).await;
+        world.at("s3").open(50).await;
+        world.at("s3").resume("owner", "accept", 200).await;
     });
     assert_eq!(played.log[0], "stranger execution_forbidden");
     assert_eq!(played.log[2], r#"owner completed {"action":"accept"}"#);
@@ -95,7 +95,7 @@ fn an_id_of_another_life_is_never_somebody_else_s() {
             world.execute("execute", &asking("Something else?"), 100).await;
             let arguments = json!({"executionId": old, "action": "accept"});
             let message = crate::agents::transport::testing::tool_call(7, "resume", arguments);
-            world.post("stale", message, 200).await;
+            world.send("stale", message, 200).await;
         });
         played.log[2].clone()
     };
@@ -132,7 +132,7 @@ fn an_owner_that_cannot_be_reached_counts_as_expired() {
 #[test]
 fn a_pause_after_a_forwarded_resume_has_its_lease_before_the_answer() {
     let played = play(Setup::default(), |world| async move {
-        let other = world.session("s2", "org-1");
+        let other = world.at("s2");
         world.open(50).await;
         other.open(50).await;
         let twice = format!("{}; {}", r#"ask {"kind":"form","message":"One"}"#, asking("Two"));
@@ -157,7 +157,7 @@ fn an_engine_that_dropped_an_old_outcome_still_knows_that_it_is_over() {
             world.resume("resume", "accept", 60).await;
         }
         let arguments = json!({"executionId": oldest, "action": "accept"});
-        world.post("old", crate::agents::transport::testing::tool_call(7, "resume", arguments), 100).await;
+        world.send("old", crate::agents::transport::testing::tool_call(7, "resume", arguments), 100).await;
     });
     assert_eq!(played.log.last().map(String::as_str), Some("old execution_already_settled"));
 }
@@ -166,7 +166,7 @@ fn an_engine_that_dropped_an_old_outcome_still_knows_that_it_is_over() {
 fn wrong_arguments_are_a_failed_result() {
     let played = two_sessions(Setup::default(), "org-1", |world, _| async move {
         for arguments in [json!({}), json!({"executionId": "x", "action": "maybe"})] {
-            world.post("wrong", crate::agents::transport::testing::tool_call(7, "resume", arguments), 50).await;
+            world.send("wrong", crate::agents::transport::testing::tool_call(7, "resume", arguments), 50).await;
         }
     });
     assert_eq!(played.log, ["wrong answered", "wrong answered"]);

@@ -112,14 +112,14 @@ impl DurableObject for Probe {
     }
 }
 
-/// The world: one session object, a worker to call it from.
+/// The world: session objects in one isolate, a worker to call them from; and which of them is spoken to.
 pub(crate) struct World {
     cluster: Cluster,
     worker: Rc<Worker>,
     named: bool,
-    mode: &'static str,
-    session: &'static str,
+    id: &'static str,
     organization: &'static str,
+    mode: &'static str,
 }
 
 /// What a story left behind.
@@ -193,14 +193,17 @@ impl World {
         classes.insert(OWNER_CLASS, Arc::new(owner));
         let cluster = Cluster::start(ClusterConfig { isolate_count: 1, build, classes });
         let worker = Worker::start(&cluster, "worker", IpAddr::V4(Ipv4Addr::new(10, 3, 0, 1)));
-        let (session, organization) = ("s1", "org-1");
-        World { cluster, worker: Rc::new(worker), named, mode: "model", session, organization }
+        World { cluster, worker: Rc::new(worker), named, id: "s1", organization: "org-1", mode: "model" }
     }
 
-    /// The same world, seen from another session of an organisation.
-    pub fn session(&self, session: &'static str, organization: &'static str) -> World {
-        let (cluster, worker) = (self.cluster.clone(), Rc::clone(&self.worker));
-        World { cluster, worker, session, organization, ..*self }
+    /// The same world, to speak to another of its sessions.
+    pub fn at(&self, id: &'static str) -> World {
+        World { cluster: self.cluster.clone(), worker: Rc::clone(&self.worker), id, ..*self }
+    }
+
+    /// The same, for another organisation.
+    pub fn of(&self, organization: &'static str) -> World {
+        World { organization, ..self.at(self.id) }
     }
 
     /// The key of the object.
@@ -209,7 +212,7 @@ impl World {
     }
 
     fn name(&self) -> String {
-        format!("{NAME_PREFIX}{}", self.session)
+        format!("{NAME_PREFIX}{}", self.id)
     }
 
     /// The harness's handle.
@@ -218,9 +221,9 @@ impl World {
     }
 
     /// Runs a request of the worker's own.
-    pub(super) fn request(&self, label: &'static str, call: Box<dyn FnOnce() -> LocalFuture<()> + Send>) {
+    pub(super) fn post(&self, label: &'static str, call: Box<dyn FnOnce() -> LocalFuture<()> + Send>) {
         let label = Arc::<str>::from(label);
-        let lane = Lane::named(&label, "http.test", 0);
+        let lane = Lane::named(&self.id.into(), &format!("http.{label}"), 0);
         self.worker.handle().request(label, &lane, call);
     }
 
@@ -237,7 +240,7 @@ impl World {
                 log(format_args!("{label} {}", answer.map_or_else(|error| error.to_string(), shown)));
             })
         };
-        self.request(label, Box::new(call));
+        self.post(label, Box::new(call));
         rt::sleep_ms(ms).await;
     }
 
@@ -270,7 +273,7 @@ impl World {
                 }
             })
         };
-        self.request(label, Box::new(call));
+        self.post(label, Box::new(call));
         rt::sleep_ms(ms).await;
     }
 
@@ -287,7 +290,7 @@ impl World {
                 crate::js::timer(60_000).wait().await;
             })
         };
-        self.request(label, Box::new(call));
+        self.post(label, Box::new(call));
         rt::sleep_ms(ms).await;
     }
 }
@@ -296,7 +299,7 @@ fn shown(answer: Value) -> String {
     answer.as_str().map_or_else(|| answer.to_string(), str::to_owned)
 }
 
-/// The name of a session's object here.
+/// The name of the first session's object here.
 pub(crate) fn name() -> String {
     format!("{NAME_PREFIX}s1")
 }
