@@ -123,7 +123,7 @@ pub const DEFECTS: &[DefectInfo] = &[
         source: "DEF-010",
         described: false,
         story: "a paused session outlives its ceiling, and a stale approval resumes it",
-        caught_by: UNCLAIMED,
+        caught_by: "idle-runtime-is-released",
     },
     DefectInfo {
         defect: Defect::LeaseLogThrows,
@@ -163,7 +163,7 @@ pub const DEFECTS: &[DefectInfo] = &[
         source: "DEF-070",
         described: false,
         story: "an execution that another session owns is always `execution_not_found`",
-        caught_by: UNCLAIMED,
+        caught_by: "paused-executions-are-findable",
     },
     DefectInfo {
         defect: Defect::CountedExecutionIds,
@@ -171,7 +171,7 @@ pub const DEFECTS: &[DefectInfo] = &[
         source: "DEF-072",
         described: false,
         story: "after a restart an old id resumes a different pause",
-        caught_by: UNCLAIMED,
+        caught_by: "execution-ids-are-unique",
     },
     DefectInfo {
         defect: Defect::ResumeNotIdempotent,

@@ -64,8 +64,8 @@ pub(super) async fn handle(exchange: &Rc<Exchange>) -> Result<(), JsError> {
             return Ok(());
         }
         // No outcome condemns a session here: the console is no client of it.
-        Outcome::Forbidden => {
-            answer(exchange, 403, &json!({"error": "Access revoked"}));
+        Outcome::Forbidden { message, .. } => {
+            answer(exchange, 403, &json!({"error": message}));
             return Ok(());
         }
         Outcome::Unavailable => {

@@ -94,13 +94,13 @@ async fn route(exchange: &Rc<Exchange>) -> Result<(), JsError> {
 
 async fn refuse_unauthenticated(exchange: &Rc<Exchange>, outcome: Outcome, session_id: Option<&str>) {
     match outcome {
-        Outcome::Forbidden => {
+        Outcome::Forbidden { code, message } => {
             if let Some(session_id) = session_id {
                 // Errors are ignored. No other outcome condemns a session.
                 let stub = Stub::new(session_key(session_id));
                 drop(stub.rpc(&CONDEMN, "_cf_scheduleDestroy", Value::Null).await);
             }
-            refuse(exchange, 403, mcp::SESSION_ERROR, "Access revoked");
+            refuse(exchange, 403, code.unwrap_or(mcp::SESSION_ERROR), message);
         }
         Outcome::Unavailable => refuse(exchange, 503, mcp::SESSION_ERROR, "Authentication is temporarily unavailable"),
         _ => {

@@ -5,22 +5,18 @@
 //! races again. What became of a pause is kept for a while, so that a resume that is repeated gives the same outcome,
 //! and one that meets another joins it.
 //!
-//! Nobody shuts an engine of a session down: a disposal drops it, and the tasks it started run on.
+//! Nobody shuts an engine of a session down, though it can be: a disposal drops it, and the tasks it started run on.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::future::poll_fn;
-use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::Poll;
 
 use crate::config::HostConfig;
 use crate::defect::defect;
-use crate::fx::within;
+use crate::fx::{Cause, within};
 use crate::js::{EventLoop, Promise, call, timer};
-use crate::operation::Operation;
-use crate::platform::{JsError, LocalFuture, io, join, operate, sleep};
+use crate::platform::{JsError, LocalFuture, io, join, sleep};
 use crate::rt;
 use crate::session::interaction::{Interaction, Response};
 use crate::telemetry::Span;
@@ -63,6 +59,7 @@ pub struct Engine {
     config: Rc<HostConfig>,
     paused: RefCell<BTreeMap<Arc<str>, (Rc<Pause>, Rc<Run>)>>,
     resuming: RefCell<BTreeMap<Arc<str>, Flight>>,
+    live: RefCell<Vec<Rc<Run>>>,
     settled: Settled,
     pause_count: Cell<u64>,
 }
@@ -75,6 +72,7 @@ impl Engine {
             config,
             paused: RefCell::default(),
             resuming: RefCell::default(),
+            live: RefCell::default(),
             settled: Settled::default(),
             pause_count: Cell::new(0),
         })
@@ -95,6 +93,18 @@ impl Engine {
         self.settled.has(id)
     }
 
+    /// Interrupts every sandbox task that lives, waits for its end and drops its pauses. A session never calls this: what
+    /// it started outlives a disposal, and answers a server that is closed.
+    #[cfg_attr(not(test), expect(dead_code, reason = "part of the engine that a session makes no use of"))]
+    pub async fn shutdown(&self) {
+        let live = self.live.borrow().clone();
+        live.iter().for_each(|run| run.fiber.interrupt());
+        for run in live {
+            drop(run.completion.wait_hops(0).await);
+            self.paused.borrow_mut().retain(|_, (_, of)| !Rc::ptr_eq(of, &run));
+        }
+    }
+
     /// Runs code until it completes or pauses. The task is detached: it goes on whatever becomes of the caller.
     ///
     /// # Errors
@@ -103,7 +113,7 @@ impl Engine {
         let span = execute_span(parent, "pausable", code);
         let run = self.fork_sandbox(code, span.clone());
         self.fork_watcher(&run);
-        end_span(&span, race(&ENGINE_RACE, &run).await)
+        end_span(&span, run.race(&ENGINE_RACE).await)
     }
 
     /// Runs code to its end, questions and all, in its caller's own time.
@@ -165,7 +175,7 @@ impl Engine {
         state_event!("execution.resumed", self.who, execution = &*pause.id, action = response.action.word());
         // The sandbox goes on nested, up to its next suspension.
         pause.response.settle(response);
-        let outcome = race(&RESUME_RACE, &run).await;
+        let outcome = run.race(&RESUME_RACE).await;
         self.settle(&pause.id, &outcome);
         self.resuming.borrow_mut().remove(id);
         flight.settle(outcome.clone());
@@ -184,16 +194,21 @@ impl Engine {
 
     fn fork_sandbox(self: &Rc<Self>, code: &str, span: Span) -> Rc<Run> {
         let run = Rc::new(Run::default());
+        self.live.borrow_mut().push(Rc::clone(&run));
         let (engine, running, code) = (Rc::clone(self), Rc::clone(&run), Arc::<str>::from(code));
         drop(call(async move {
             let outcome = match sleep(&ENGINE_FORK, 0).await {
                 Ok(()) => {
-                    let (who, owner, asking) = (Arc::clone(&engine.who), engine, Rc::clone(&running));
-                    let code = async move { code::run(&code, |interaction| pause(&owner, &asking, interaction)).await };
+                    let (who, owner, asking) = (Arc::clone(&engine.who), Rc::clone(&engine), Rc::clone(&running));
+                    let code = async move {
+                        let run = code::run(&code, |interaction| pause(&owner, &asking, interaction));
+                        asking.fiber.or_die(run).await.map_err(Cause::into_error)
+                    };
                     sandbox(who, code, &span).await
                 }
                 Err(error) => Err(error),
             };
+            engine.live.borrow_mut().retain(|run| !Rc::ptr_eq(run, &running));
             running.completion.settle(outcome);
         }));
         run
@@ -250,24 +265,7 @@ async fn pause(engine: &Engine, run: &Rc<Run>, interaction: Interaction) -> Resu
     run.pauses.offer(pause);
     let Some(within_ms) = within_ms else { return join(&ENGINE_PAUSE, &response).await.map(Some) };
     let answered = within(within_ms, |fiber| async move { fiber.or_die(join(&ENGINE_PAUSE, &response)).await });
-    answered.await.map_err(crate::fx::Cause::into_error)
-}
-
-/// Completion against the next pause, started together; the loser is interrupted at once. Completion wins a tie.
-async fn race(operation: &'static Operation, run: &Run) -> Result<Outcome, JsError> {
-    operate::begin(operation).await?;
-    let taken = run.pauses.take();
-    let (mut completed, mut paused) = (pin!(run.completion.wait_hops(0)), pin!(taken.wait_hops(0)));
-    let outcome = poll_fn(|cx| {
-        if let Poll::Ready(completed) = completed.as_mut().poll(cx) {
-            return Poll::Ready(completed.map(Outcome::Completed));
-        }
-        paused.as_mut().poll(cx).map(|pause| Ok(Outcome::Paused(pause)))
-    })
-    .await;
-    run.pauses.leave();
-    operate::end(operation).await?;
-    outcome
+    answered.await.map_err(Cause::into_error)
 }
 
 fn execute_span(parent: &Span, mode: &'static str, code: &str) -> Span {

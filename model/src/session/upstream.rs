@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::js::{EventLoop, Promise, timer};
 use crate::operation::Operation;
-use crate::platform::{self, JsError};
+use crate::platform::{self, JsError, module_scope};
 use crate::rt;
 
 crate::operations! {
@@ -16,6 +16,10 @@ crate::operations! {
 
 /// A pooled connection is dropped after so long without a query.
 const POOL_IDLE_MS: u64 = 5_000;
+
+/// Handles that were opened in this isolate, to number them in traces.
+#[derive(Default)]
+struct Opened(Cell<u64>);
 
 /// A long-lived database handle; making it does no I/O, the first query dials.
 pub struct DbHandle {
@@ -28,7 +32,9 @@ pub struct DbHandle {
 impl DbHandle {
     /// A handle of the session `label`.
     pub fn open(label: &Arc<str>) -> Rc<Self> {
-        let number = EventLoop::current().next_number();
+        let opened = module_scope::<Opened>();
+        opened.0.set(opened.0.get() + 1);
+        let number = opened.0.get();
         state_event!("handle.opened", label, handle = number);
         Rc::new(DbHandle { label: Arc::clone(label), number, last_query_ms: Cell::new(None) })
     }

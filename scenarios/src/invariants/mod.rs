@@ -6,13 +6,17 @@ mod disposal_is_recorded;
 mod disposed_session_serves_again;
 mod durable_identity_survives;
 mod every_request_ends;
+mod execution_ids_are_unique;
 mod gauge_matches_residents;
 mod idle_runtime_is_released;
+mod leases_are_returned;
 mod no_cross_context_io;
 mod one_build_at_a_time;
+mod paused_executions_are_findable;
 mod runtime_closed_once;
 
 mod faults;
+mod leases;
 pub(crate) mod limits;
 mod replay;
 mod requests;
@@ -34,6 +38,9 @@ pub const ALL: &[Invariant] = &[
     disposal_is_recorded::INVARIANT,
     alarm_follows_intent::INVARIANT,
     durable_identity_survives::INVARIANT,
+    leases_are_returned::INVARIANT,
+    paused_executions_are_findable::INVARIANT,
+    execution_ids_are_unique::INVARIANT,
     no_cross_context_io::INVARIANT,
 ];
 

@@ -2,13 +2,18 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::Poll;
 
 use super::{ExecuteResult, Outcome};
 use crate::config::{SETTLED_IDS_MAX, SETTLED_OUTCOMES_MAX};
+use crate::fx::Fiber;
 use crate::js::{Promise, timer};
-use crate::platform::JsError;
+use crate::operation::Operation;
+use crate::platform::{JsError, operate};
 use crate::session::interaction::{Interaction, Response};
 
 /// A point at which running code waits for a person.
@@ -30,7 +35,28 @@ impl Pause {
 #[derive(Default)]
 pub(super) struct Run {
     pub completion: Promise<Result<ExecuteResult, JsError>>,
+    /// Interrupted by a shutdown only.
+    pub fiber: Fiber,
     pub pauses: PauseQueue,
+}
+
+impl Run {
+    /// Completion against the next pause, started together; the loser is interrupted at once. Completion wins a tie.
+    pub async fn race(&self, operation: &'static Operation) -> Result<Outcome, JsError> {
+        operate::begin(operation).await?;
+        let taken = self.pauses.take();
+        let (mut completed, mut paused) = (pin!(self.completion.wait_hops(0)), pin!(taken.wait_hops(0)));
+        let outcome = poll_fn(|cx| {
+            if let Poll::Ready(completed) = completed.as_mut().poll(cx) {
+                return Poll::Ready(completed.map(Outcome::Completed));
+            }
+            paused.as_mut().poll(cx).map(|pause| Ok(Outcome::Paused(pause)))
+        })
+        .await;
+        self.pauses.leave();
+        operate::end(operation).await?;
+        outcome
+    }
 }
 
 /// The queue of a run's pauses. One race at a time takes from it.

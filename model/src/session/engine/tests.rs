@@ -180,6 +180,29 @@ fn a_failing_resume_fails_each_time_the_same() {
     assert_eq!(run(&["resume · race"], two_at_once), ["first Error: no storage", "second Error: no storage"]);
 }
 
+fn shut_down(ctx: ObjectContext) -> LocalFuture<Value> {
+    Box::pin(async move {
+        let engine = engine(&ctx);
+        let paused = pause_of(&engine, &ask("a")).await;
+        let (running, code) = (Rc::clone(&engine), "wait 1000; emit 1");
+        let executed = call(async move { log(shown(&execute(&running, code).await)) });
+        timer(5).wait().await;
+        engine.shutdown().await;
+        executed.wait().await;
+        log(format_args!("{} paused", engine.paused_execution_count()));
+        // The outcome of what was stopped is kept as that of its pause.
+        log(resume(&engine, &paused, accept()).await);
+        log(shown(&execute(&engine, "return 1").await));
+        Value::Null
+    })
+}
+
+#[test]
+fn a_shutdown_interrupts_what_runs_and_what_waits() {
+    let interrupted = "Error: All fibers interrupted without error";
+    assert_eq!(run(&[], shut_down), [interrupted, "0 paused", interrupted, "1 after []"]);
+}
+
 fn inline(ctx: ObjectContext) -> LocalFuture<Value> {
     Box::pin(async move {
         let engine = engine(&ctx);
