@@ -48,6 +48,9 @@ pub enum Outcome {
     Paused(Rc<Pause>),
 }
 
+/// A pause with the run that it interrupts.
+type Waiting = (Rc<Pause>, Rc<Run>);
+
 type Flight = Promise<Result<Outcome, JsError>>;
 
 /// Puts the questions of code that runs inline.
@@ -57,7 +60,7 @@ pub type Elicit = Rc<dyn Fn(Interaction) -> LocalFuture<Result<Response, JsError
 pub struct Engine {
     who: Arc<str>,
     config: Rc<HostConfig>,
-    paused: RefCell<BTreeMap<Arc<str>, (Rc<Pause>, Rc<Run>)>>,
+    paused: RefCell<BTreeMap<Arc<str>, Waiting>>,
     resuming: RefCell<BTreeMap<Arc<str>, Flight>>,
     live: RefCell<Vec<Rc<Run>>>,
     settled: Settled,

@@ -264,10 +264,8 @@ fn apply_state(session: &mut Session, event: &Event) {
         "execution.paused" => {
             session.paused.insert(key_of(event, "execution"));
         }
-        "execution.resumed" | "execution.settled" => {
-            if session.paused.remove(&key_of(event, "execution")) {
-                session.end_live(at_ms);
-            }
+        "execution.resumed" | "execution.settled" if session.paused.remove(&key_of(event, "execution")) => {
+            session.end_live(at_ms);
         }
         "activity" => session.activity_at_ms = Some(at_ms),
         // Condemning comes from outside; what an alarm handler decides by itself is no verdict on the session.

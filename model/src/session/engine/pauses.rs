@@ -111,16 +111,19 @@ impl Queue {
     }
 }
 
+/// What became of a pause.
+type Known = Result<Outcome, JsError>;
+
 /// Pauses that are over: the last outcomes for replay, and the last ids, both first-in first-out.
 #[derive(Default)]
 pub(super) struct Settled {
-    outcomes: RefCell<VecDeque<(Arc<str>, Result<Outcome, JsError>)>>,
+    outcomes: RefCell<VecDeque<(Arc<str>, Known)>>,
     ids: RefCell<VecDeque<Arc<str>>>,
 }
 
 impl Settled {
     /// Records what became of a pause; a later record of the same id replaces the first in its place.
-    pub fn record(&self, id: &Arc<str>, outcome: Result<Outcome, JsError>) {
+    pub fn record(&self, id: &Arc<str>, outcome: Known) {
         let mut outcomes = self.outcomes.borrow_mut();
         match outcomes.iter_mut().find(|(known, _)| known == id) {
             Some((_, known)) => *known = outcome,
@@ -139,7 +142,7 @@ impl Settled {
     }
 
     /// The outcome, while it is kept.
-    pub fn outcome(&self, id: &str) -> Option<Result<Outcome, JsError>> {
+    pub fn outcome(&self, id: &str) -> Option<Known> {
         self.outcomes.borrow().iter().find(|(known, _)| **known == *id).map(|(_, outcome)| outcome.clone())
     }
 
