@@ -18,8 +18,8 @@ async fn call(session: &str, tool: &str, arguments: Value) -> Value {
     let params = json!({"name": tool, "arguments": arguments});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
     let got = ask(Ask { body, session: Some(session.to_owned()), ..Ask::default() }).await;
-    let answers = got.body.lines().filter_map(|line| line.strip_prefix("data: "));
-    let answer = answers.last().expect("an answer");
+    let mut answers = got.body.lines().rev().filter_map(|line| line.strip_prefix("data: "));
+    let answer = answers.next().expect("an answer");
     serde_json::from_str::<Value>(answer).expect("JSON")["result"]["structuredContent"].clone()
 }
 
