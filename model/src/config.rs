@@ -8,6 +8,18 @@ pub const PAUSED_EXECUTION_LEASE_MS: u64 = 240_000;
 pub const RUNNING_EXECUTION_LEASE_MS: u64 = 240_000;
 /// Idle ceiling of a session with running work or open streams; not overridable.
 pub const MAX_RUNNING_SESSION_IDLE_MS: u64 = 2_100_000;
+/// How long an approval can be given; also the life of a pending approval's lease.
+pub const PAUSED_APPROVAL_TIMEOUT_MS: u64 = 240_000;
+/// Longest wait of a tool call for a decision in the browser.
+pub const BROWSER_APPROVAL_WAIT_TIMEOUT_MS: u64 = 241_000;
+/// Longest wait for the session that owns a paused execution.
+pub const MODEL_RESUME_FORWARD_TIMEOUT_MS: u64 = 10_000;
+/// Longest wait for a client's answer to an elicitation.
+pub const ELICITATION_TIMEOUT_MS: u64 = 60_000;
+/// Outcomes of resumes that an engine keeps for replay, oldest dropped first.
+pub const SETTLED_OUTCOMES_MAX: usize = 64;
+/// Ids of settled executions that an engine remembers, oldest dropped first.
+pub const SETTLED_IDS_MAX: usize = 1_024;
 /// Age at which a GET stream is rotated.
 pub const MAX_SSE_AGE_MS: u64 = 1_800_000;
 /// The framework's heartbeat while a keep-alive reference is held.
@@ -44,6 +56,8 @@ pub struct HostConfig {
     pub resident_runtime_soft_cap: u32,
     /// Whether sessions register to be asked for their runtime; a host without it only counts them.
     pub supports_cap_eviction: bool,
+    /// The directory of execution owners is bound; without it a paused execution is resumable in its own session only.
+    pub execution_owner_bound: bool,
     /// Defects that are switched on; none in production.
     pub defects: DefectSet,
 }
@@ -55,6 +69,7 @@ impl Default for HostConfig {
             max_paused_session_idle_ms: 540_000,
             resident_runtime_soft_cap: 32,
             supports_cap_eviction: true,
+            execution_owner_bound: true,
             defects: DefectSet::default(),
         }
     }

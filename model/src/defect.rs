@@ -15,6 +15,24 @@ pub enum Defect {
     SilentConnectWithoutTransport,
     /// Teardown clears `initialized` only after its closes.
     InitializedClearedLate,
+    /// A lease takes its keep-alive reference after it marked activity.
+    KeepAliveAfterClock,
+    /// A pause that is past its ceiling counts as running work.
+    PauseRunsOn,
+    /// The log line of a paused lease takes the session id from the getter that throws.
+    LeaseLogThrows,
+    /// The negotiated capability is not carried over when the identity is resolved again.
+    AppsCapabilityForgotten,
+    /// An expiry resumes the engine although a tool call waits to do so.
+    ExpiryIgnoresWaiter,
+    /// Finishing a resume without a lease deletes the directory entry all the same.
+    ForeignEntryDeleted,
+    /// The directory's class cannot be called by RPC.
+    DirectoryWithoutRpc,
+    /// Execution ids are counted from 1 in each engine.
+    CountedExecutionIds,
+    /// An engine that is asked to resume the same pause again knows nothing of it.
+    ResumeNotIdempotent,
     /// An alarm that finds a condemned session idle extends or disposes it, and the wipe never comes. Found here.
     CondemnedSessionKept,
     /// A restore in an incarnation that a cold alarm constructed throws for want of its name. Found here.
@@ -78,9 +96,12 @@ pub struct DefectInfo {
     pub described: bool,
     /// What a person sees, in one sentence.
     pub story: &'static str,
-    /// The invariant predicted to catch it.
+    /// The invariant predicted to catch it; [`UNCLAIMED`] while there is none, and unit tests show its effect.
     pub caught_by: &'static str,
 }
+
+/// No invariant is predicted to catch a defect yet.
+pub const UNCLAIMED: &str = "";
 
 /// Every defect, in the order of the list.
 pub const DEFECTS: &[DefectInfo] = &[
@@ -131,6 +152,78 @@ pub const DEFECTS: &[DefectInfo] = &[
         described: false,
         story: "a request that meets a teardown is sent into the dying runtime",
         caught_by: "every-request-ends",
+    },
+    DefectInfo {
+        defect: Defect::KeepAliveAfterClock,
+        name: "keep-alive-after-clock",
+        source: "DEF-008",
+        described: false,
+        story: "the heartbeat overwrites the idle alarm of a session that pauses",
+        caught_by: UNCLAIMED,
+    },
+    DefectInfo {
+        defect: Defect::PauseRunsOn,
+        name: "pause-runs-on",
+        source: "DEF-010",
+        described: false,
+        story: "a paused session outlives its ceiling, and a stale approval resumes it",
+        caught_by: "idle-runtime-is-released",
+    },
+    DefectInfo {
+        defect: Defect::LeaseLogThrows,
+        name: "lease-log-throws",
+        source: "DEF-015",
+        described: false,
+        story: "the alarm of a paused session dies before it extends, and the platform tries it again",
+        caught_by: UNCLAIMED,
+    },
+    DefectInfo {
+        defect: Defect::AppsCapabilityForgotten,
+        name: "apps-capability-forgotten",
+        source: "DEF-038",
+        described: false,
+        story: "a client that can render apps is taken for one that cannot after a restore",
+        caught_by: UNCLAIMED,
+    },
+    DefectInfo {
+        defect: Defect::ExpiryIgnoresWaiter,
+        name: "expiry-ignores-waiter",
+        source: "DEF-068",
+        described: false,
+        story: "a call that waits for a decision finds its execution resumed by the expiry",
+        caught_by: UNCLAIMED,
+    },
+    DefectInfo {
+        defect: Defect::ForeignEntryDeleted,
+        name: "foreign-entry-deleted",
+        source: "DEF-069",
+        described: false,
+        story: "a failed resume in one session unroutes another session's pause",
+        caught_by: UNCLAIMED,
+    },
+    DefectInfo {
+        defect: Defect::DirectoryWithoutRpc,
+        name: "directory-without-rpc",
+        source: "DEF-070",
+        described: false,
+        story: "an execution that another session owns is always `execution_not_found`",
+        caught_by: "paused-executions-are-findable",
+    },
+    DefectInfo {
+        defect: Defect::CountedExecutionIds,
+        name: "counted-execution-ids",
+        source: "DEF-072",
+        described: false,
+        story: "after a restart an old id resumes a different pause",
+        caught_by: "execution-ids-are-unique",
+    },
+    DefectInfo {
+        defect: Defect::ResumeNotIdempotent,
+        name: "resume-not-idempotent",
+        source: "DEF-073",
+        described: false,
+        story: "a resume that is tried again answers `execution_not_found` after its success",
+        caught_by: UNCLAIMED,
     },
     DefectInfo {
         defect: Defect::CondemnedSessionKept,

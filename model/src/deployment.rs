@@ -12,6 +12,7 @@ use crate::platform::{
     Class, Cluster, ClusterConfig, Control, DurableObject, ObjectContext, ObjectKey, RuntimeBuild, Worker,
 };
 use crate::rt;
+use crate::session::owner_object::{OWNER_CLASS, OwnerObject};
 use crate::session::{CLASS, NAME_PREFIX, SessionObject};
 
 /// Where the edge listens.
@@ -31,10 +32,14 @@ pub struct Deployment {
 impl Deployment {
     /// Deploys the host.
     pub fn start(config: HostConfig, isolate_count: u32, build: RuntimeBuild) -> Deployment {
+        let of_owner = config.clone();
         let session: Class = Arc::new(move |ctx: ObjectContext| -> Rc<dyn DurableObject> {
             SessionObject::new(ctx, Rc::new(config.clone()))
         });
-        let classes = BTreeMap::from([(CLASS, session)]);
+        let owner: Class = Arc::new(move |ctx: ObjectContext| -> Rc<dyn DurableObject> {
+            OwnerObject::new(ctx, Rc::new(of_owner.clone()))
+        });
+        let classes = BTreeMap::from([(CLASS, session), (OWNER_CLASS, owner)]);
         let cluster = Cluster::start(ClusterConfig { isolate_count, build, classes });
         let worker = Worker::start(&cluster, "edge", EDGE.ip());
         let inlet = EdgeInlet::new(worker.handle());

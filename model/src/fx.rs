@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-use crate::js::Promise;
+use crate::js::{EventLoop, Promise};
 use crate::platform::JsError;
 
 /// Why an effect did not succeed.
@@ -145,5 +145,33 @@ impl Fiber {
         let value = finaliser.await;
         self.0.masks.set(self.0.masks.get() - 1);
         value
+    }
+}
+
+/// `timeoutOrElse`: what the effect comes to, or none when it has not ended `ms` milliseconds from now. Both sides start
+/// at once, the effect first, and the loser is interrupted in the same stretch: what it waited for runs on.
+///
+/// # Errors
+/// Those of the effect.
+pub async fn within<T, F>(ms: u64, effect: impl FnOnce(Fiber) -> F) -> Exit<Option<T>>
+where
+    F: Future<Output = Exit<T>>,
+{
+    let fiber = Fiber::new();
+    let mut running = pin!(effect(fiber.clone()));
+    let mut timer = None;
+    let exit = std::future::poll_fn(|cx| {
+        let polled = running.as_mut().poll(cx);
+        if polled.is_pending() && timer.is_none() {
+            let fiber = fiber.clone();
+            timer = Some(EventLoop::current().set_timer(ms, Box::new(move || fiber.interrupt())));
+        }
+        polled
+    })
+    .await;
+    timer.iter().for_each(crate::js::TimerHandle::clear);
+    match exit {
+        Err(Cause::Interrupt) => Ok(None),
+        exit => exit.map(Some),
     }
 }

@@ -1,7 +1,8 @@
 //! What a call must answer: a tiny evaluator of the engine's code language, independent of the engine.
 //!
 //! The language: statements separated by `;`, run in order: `return <json>`, `wait <ms>`, `emit <json>`,
-//! `fail "<text>"`. A run without `return` completes with null.
+//! `fail "<text>"`, and `ask <question>` or `offer <question>`, which answer the call with the question: what follows is
+//! for whoever resumes. A run without `return` completes with null; `answer` for a value is null before a question.
 
 use serde_json::{Value as Json, json};
 
@@ -23,6 +24,8 @@ pub enum Outcome {
     Value(Json),
     /// It failed with this text.
     Failure(String),
+    /// It waits for a person, who is asked this.
+    Question(String),
 }
 
 /// Evaluates code; nothing if it is not of the language up to where it ends.
@@ -34,7 +37,10 @@ pub fn evaluate(code: &str) -> Option<Expected> {
             continue;
         }
         let (word, operand) = statement.split_once(char::is_whitespace)?;
-        let value: Json = serde_json::from_str(operand).ok()?;
+        let value: Json = match operand.trim() {
+            "answer" => Json::Null,
+            operand => serde_json::from_str(operand).ok()?,
+        };
         match word {
             "return" => {
                 expected.outcome = Outcome::Value(value);
@@ -44,12 +50,27 @@ pub fn evaluate(code: &str) -> Option<Expected> {
                 expected.outcome = Outcome::Failure(value.as_str()?.to_owned());
                 break;
             }
+            "ask" | "offer" => {
+                expected.outcome = Outcome::Question(question(&value)?);
+                break;
+            }
             "emit" => expected.emitted.push(value),
             "wait" => expected.wait_ms = expected.wait_ms.saturating_add(value.as_u64()?),
             _ => return None,
         }
     }
     Some(expected)
+}
+
+/// The message of a question: a form, or a page with its address.
+fn question(value: &Json) -> Option<String> {
+    let has_url = value["url"].is_string();
+    let is_whole = match value["kind"].as_str()? {
+        "form" => !has_url,
+        "url" => has_url,
+        _ => false,
+    };
+    value["message"].as_str().filter(|_| is_whole).map(str::to_owned)
 }
 
 /// Splits at each `;` outside of strings.
@@ -78,9 +99,14 @@ impl Expected {
     /// One sentence on the first difference.
     pub fn compare(&self, answer: &Json) -> Result<(), String> {
         let told = &answer["structuredContent"];
+        if let Outcome::Question(message) = &self.outcome {
+            same("status", &told["status"], &json!("waiting_for_interaction"))?;
+            same("message", &told["interaction"]["message"], &json!(message))?;
+            return same("isError", &answer["isError"], &Json::Null);
+        }
         let (status, key, value) = match &self.outcome {
             Outcome::Value(value) => ("completed", "result", value.clone()),
-            Outcome::Failure(text) => ("error", "error", Json::from(text.as_str())),
+            Outcome::Failure(text) | Outcome::Question(text) => ("error", "error", Json::from(text.as_str())),
         };
         same("status", &told["status"], &json!(status))?;
         same(key, &told[key], &value)?;
@@ -141,6 +167,22 @@ mod tests {
         for code in ["return", "return 1 2", "wait x", "fail 1", "jump 1", "return {", "wait -1"] {
             assert_eq!(evaluate(code), None, "{code}");
         }
+    }
+
+    #[test]
+    fn a_question_answers_the_call_and_hides_what_follows() {
+        let ask = r#"emit answer; ask {"kind":"form","message":"Deploy?"}; jump"#;
+        assert_eq!(outcome(ask), Some(Outcome::Question("Deploy?".into())));
+        for wrong in [r#"ask {"kind":"url","message":"m"}"#, r#"offer {"kind":"poll","message":"m"}"#, "ask 1"] {
+            assert_eq!(outcome(wrong), None, "{wrong}");
+        }
+        let expected = evaluate(ask).expect("of the language");
+        let answer = |message: &str| {
+            let interaction = json!({"message": message});
+            json!({"structuredContent": {"status": "waiting_for_interaction", "interaction": interaction}})
+        };
+        assert_eq!(expected.compare(&answer("Deploy?")), Ok(()));
+        assert_eq!(expected.compare(&answer("No?")), Err("message is \"No?\", expected \"Deploy?\"".into()));
     }
 
     #[test]

@@ -91,5 +91,6 @@ fn host_config(plan: &Plan) -> Result<HostConfig, String> {
         resident_runtime_soft_cap: plan.config.resident_runtime_soft_cap,
         supports_cap_eviction: true,
         defects: DefectSet::of(described.chain(named?)),
+        ..HostConfig::default()
     })
 }

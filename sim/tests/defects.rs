@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use model::defect::{DEFECTS, DefectInfo};
+use model::defect::{DEFECTS, DefectInfo, UNCLAIMED};
 use scenarios::catalog;
 use scenarios::invariants::Verdict;
 use scenarios::plan::Plan;
@@ -45,7 +45,7 @@ fn stored(info: &DefectInfo) -> Option<Plan> {
 
 #[test]
 fn each_defect_is_caught_by_the_claim_predicted_for_it() {
-    for info in DEFECTS {
+    for info in DEFECTS.iter().filter(|info| info.caught_by != UNCLAIMED) {
         let plans = stored(info).into_iter().chain((1..=SEED_COUNT).map(plan_of));
         let caught = plans.map(|plan| run(&with_defect(&plan, info))).any(|result| violated(&result, info.caught_by));
         assert!(

@@ -12,8 +12,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::transport::{Related, RequestExtra, Transport};
-use crate::js::{call, hops};
+use crate::fx::{Cause, within};
+use crate::js::{Promise, call, hops};
 use crate::mcp;
+use crate::operation::Operation;
 use crate::platform::{JsError, LocalFuture, io, micro, operate};
 use crate::rt;
 use crate::telemetry::console_error;
@@ -42,6 +44,9 @@ pub trait Tools {
     ) -> Option<LocalFuture<Result<Value, JsError>>>;
 }
 
+/// An answer of the client to a request of the server.
+type Asked = Promise<Result<Value, JsError>>;
+
 /// A request in flight: its answer is dropped once this is set.
 type Aborted = Rc<Cell<bool>>;
 
@@ -53,6 +58,9 @@ pub struct McpServer {
     transport: RefCell<Option<Weak<Transport>>>,
     in_flight: RefCell<BTreeMap<String, Aborted>>,
     client_capabilities: RefCell<Value>,
+    /// Requests of this server that the client has not answered, by id.
+    asked: RefCell<BTreeMap<u64, Asked>>,
+    asked_count: Cell<u64>,
     on_initialized: RefCell<Option<Rc<dyn Fn()>>>,
 }
 
@@ -65,6 +73,8 @@ impl McpServer {
             transport: RefCell::new(None),
             in_flight: RefCell::default(),
             client_capabilities: RefCell::default(),
+            asked: RefCell::default(),
+            asked_count: Cell::new(0),
             on_initialized: RefCell::default(),
         })
     }
@@ -121,12 +131,62 @@ impl McpServer {
             aborted.set(true);
         }
         *self.transport.borrow_mut() = None;
+        // Whoever asked goes on nested, and looks into the map.
+        let asked = std::mem::take(&mut *self.asked.borrow_mut());
+        asked.into_values().for_each(|asked| asked.settle(Err(connection_closed())));
     }
 
-    /// A message from the transport. Responses are ignored: this server asks nothing.
+    /// Asks the client, on the stream of the request that `extra` comes with.
+    ///
+    /// # Errors
+    /// When there is no transport, the request cannot be sent, the client answers with an error or not in time, or the
+    /// server closes.
+    pub async fn ask(
+        &self,
+        operation: &'static Operation,
+        question: (&str, Value),
+        extra: &RequestExtra,
+        within_ms: u64,
+    ) -> Result<Value, JsError> {
+        let transport = self.transport.borrow().as_ref().and_then(Weak::upgrade);
+        let transport = transport.ok_or_else(|| JsError::new("Not connected"))?;
+        let id = self.asked_count.get();
+        self.asked_count.set(id + 1);
+        let asked = Asked::new();
+        self.asked.borrow_mut().insert(id, asked.clone());
+        let (method, params) = question;
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        let related = Related { request: Some(extra.request_id.clone()), connection: extra.connection };
+        let unsent = asked.clone();
+        drop(call(async move {
+            if let Err(error) = transport.send(request, related).await {
+                unsent.settle(Err(error));
+            }
+        }));
+        let answered = within(within_ms, |fiber| async move { fiber.or_die(io(operation, || asked)).await }).await;
+        self.asked.borrow_mut().remove(&id);
+        answered.map_err(Cause::into_error)?.ok_or_else(|| mcp_error(&"-32001", "Request timed out"))
+    }
+
+    /// An answer of the client; one to a question that nobody waits for is ignored.
+    fn answered(&self, response: &Value) {
+        let asked = response["id"].as_u64().and_then(|id| self.asked.borrow_mut().remove(&id));
+        let Some(asked) = asked else { return };
+        let error = &response["error"];
+        asked.settle(if error.is_object() {
+            let text = error["message"].as_str().unwrap_or_default();
+            Err(mcp_error(&error["code"], text))
+        } else {
+            Ok(response["result"].clone())
+        });
+    }
+
+    /// A message from the transport.
     fn receive(self: &Rc<Self>, message: Value, extra: RequestExtra) {
         if mcp::is_request(&message) {
             self.start_request(message, extra);
+        } else if mcp::is_response(&message) {
+            self.answered(&message);
         } else if matches!(message["method"].as_str(), Some("notifications/initialized" | "notifications/cancelled")) {
             let server = Rc::clone(self);
             drop(call(async move {
@@ -220,6 +280,10 @@ impl McpServer {
     }
 }
 
+fn connection_closed() -> JsError {
+    mcp_error(&mcp::TRANSPORT_ERROR, "Connection closed")
+}
+
 fn response(id: &Value, handled: Result<Value, JsError>) -> Value {
     match handled {
         Ok(result) => mcp::result_response(id, result),
@@ -242,4 +306,9 @@ fn defect_result(who: &Arc<str>, defect: &JsError) -> Value {
         "structuredContent": {"status": "error", "error": text},
         "isError": true,
     })
+}
+
+/// The protocol library's error class.
+fn mcp_error(code: &dyn std::fmt::Display, text: &str) -> JsError {
+    JsError { name: "McpError", ..JsError::new(format!("MCP error {code}: {text}")) }
 }

@@ -3,7 +3,7 @@
 //! It never looks at the alarm that is set (platform fact 174). That is why the product wraps it.
 
 use std::cell::Cell;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use super::{AgentHost, AgentState, DESTROY_PENDING_KEY, mcp_agent};
 use crate::config::KEEP_ALIVE_INTERVAL_MS;
@@ -43,9 +43,9 @@ pub fn signed(at_ms: u64) -> i64 {
     i64::try_from(at_ms).unwrap_or(i64::MAX)
 }
 
-/// A keep-alive reference; giving it back again is a no-op.
+/// A keep-alive reference; giving it back again is a no-op. The host may hold it, so it does not hold the host.
 pub struct KeepAlive<H: AgentHost> {
-    host: Rc<H>,
+    host: Weak<H>,
     given_back: Cell<bool>,
 }
 
@@ -56,24 +56,24 @@ pub struct KeepAlive<H: AgentHost> {
 pub async fn keep_alive<H: AgentHost>(host: Rc<H>) -> Result<KeepAlive<H>, JsError> {
     let refs = &host.agent().keep_alive_refs;
     refs.set(refs.get() + 1);
+    state_event!("keep-alive.taken", host.agent().ctx.label(), refs = refs.get());
     if refs.get() == 1 {
         js(Rc::clone(&host).schedule_next_alarm()).await?;
     }
-    Ok(KeepAlive { host, given_back: Cell::new(false) })
+    Ok(KeepAlive { host: Rc::downgrade(&host), given_back: Cell::new(false) })
 }
 
 impl<H: AgentHost> KeepAlive<H> {
     /// Gives the reference back; the last one recomputes the alarm in `waitUntil`, beside what the caller does next.
     pub fn give_back(&self) {
-        if self.given_back.replace(true) {
-            return;
-        }
-        let agent = self.host.agent();
+        let Some(host) = self.host.upgrade().filter(|_| !self.given_back.replace(true)) else { return };
+        let agent = host.agent();
         agent.keep_alive_refs.set(agent.keep_alive_refs.get().saturating_sub(1));
+        state_event!("keep-alive.returned", agent.ctx.label(), refs = agent.keep_alive_refs.get());
         if agent.keep_alive_refs.get() > 0 {
             return;
         }
-        let host = Rc::clone(&self.host);
+        let host = Rc::clone(&host);
         let tail = call(rooted("keep-alive released", async move {
             if let Err(error) = Rc::clone(&host).schedule_next_alarm().await {
                 let label = host.agent().ctx.label();

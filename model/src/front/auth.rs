@@ -23,7 +23,12 @@ pub(super) struct Bearer {
 pub(super) enum Outcome {
     Authenticated(Bearer),
     Unauthorized,
-    Forbidden,
+    Forbidden {
+        /// The provider's own code, if it gives one.
+        code: Option<i64>,
+        /// What the client is told.
+        message: &'static str,
+    },
     Unavailable,
 }
 
@@ -36,7 +41,11 @@ pub(super) async fn authenticate(exchange: &Rc<Exchange>) -> Result<Outcome, JsE
     }
 }
 
-/// The provider's directory: a bearer is `<account>.<organization>`; accounts that begin with `revoked-` lost access.
+/// Code of the provider for an account that it has suspended.
+const SUSPENDED: i64 = -32004;
+
+/// The provider's directory: a bearer is `<account>.<organization>`; accounts that begin with `revoked-` lost access,
+/// those that begin with `suspended-` did so with a code of the provider's own.
 fn read_bearer(header: Option<&str>) -> Outcome {
     let token = header.and_then(|header| header.strip_prefix("Bearer "));
     let Some((account, organization)) = token.and_then(|token| token.split_once('.')) else {
@@ -45,7 +54,9 @@ fn read_bearer(header: Option<&str>) -> Outcome {
     if account.is_empty() || organization.is_empty() {
         Outcome::Unauthorized
     } else if account.starts_with("revoked-") {
-        Outcome::Forbidden
+        Outcome::Forbidden { code: None, message: "Access revoked" }
+    } else if account.starts_with("suspended-") {
+        Outcome::Forbidden { code: Some(SUSPENDED), message: "Account suspended" }
     } else {
         Outcome::Authenticated(Bearer { account_id: account.into(), organization_id: organization.into() })
     }
@@ -59,7 +70,10 @@ mod tests {
     fn a_bearer_names_its_account_and_organization() {
         let bearer = Bearer { account_id: "a1".into(), organization_id: "org1".into() };
         assert_eq!(read_bearer(Some("Bearer a1.org1")), Outcome::Authenticated(bearer));
-        assert_eq!(read_bearer(Some("Bearer revoked-a1.org1")), Outcome::Forbidden);
+        let revoked = Outcome::Forbidden { code: None, message: "Access revoked" };
+        assert_eq!(read_bearer(Some("Bearer revoked-a1.org1")), revoked);
+        let suspended = Outcome::Forbidden { code: Some(-32004), message: "Account suspended" };
+        assert_eq!(read_bearer(Some("Bearer suspended-a1.org1")), suspended);
     }
 
     #[test]

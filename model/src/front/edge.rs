@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::answers::{answer_options, answer_reset, header, refuse, refuse_with};
 use super::auth::{self, Bearer, Outcome};
 use super::bridge;
+use super::console;
 use super::exchange::Exchange;
 use crate::js::rooted;
 use crate::mcp;
@@ -25,7 +26,7 @@ crate::operations! {
 
 /// Every operation of the edge worker.
 pub fn operations() -> Vec<&'static Operation> {
-    [auth::TABLE, TABLE, bridge::TABLE, super::sse_writer::TABLE].concat()
+    [auth::TABLE, TABLE, bridge::TABLE, super::sse_writer::TABLE, console::TABLE].concat()
 }
 
 /// Key of a session's object.
@@ -47,6 +48,9 @@ pub(super) async fn handle(exchange: Rc<Exchange>) {
 }
 
 async fn route(exchange: &Rc<Exchange>) -> Result<(), JsError> {
+    if console::is_console(&exchange.head.path) {
+        return console::handle(exchange).await;
+    }
     match exchange.head.method.as_str() {
         "OPTIONS" => {
             answer_options(exchange);
@@ -90,13 +94,13 @@ async fn route(exchange: &Rc<Exchange>) -> Result<(), JsError> {
 
 async fn refuse_unauthenticated(exchange: &Rc<Exchange>, outcome: Outcome, session_id: Option<&str>) {
     match outcome {
-        Outcome::Forbidden => {
+        Outcome::Forbidden { code, message } => {
             if let Some(session_id) = session_id {
                 // Errors are ignored. No other outcome condemns a session.
                 let stub = Stub::new(session_key(session_id));
                 drop(stub.rpc(&CONDEMN, "_cf_scheduleDestroy", Value::Null).await);
             }
-            refuse(exchange, 403, mcp::SESSION_ERROR, "Access revoked");
+            refuse(exchange, 403, code.unwrap_or(mcp::SESSION_ERROR), message);
         }
         Outcome::Unavailable => refuse(exchange, 503, mcp::SESSION_ERROR, "Authentication is temporarily unavailable"),
         _ => {

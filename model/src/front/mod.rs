@@ -3,6 +3,7 @@
 mod answers;
 mod auth;
 mod bridge;
+mod console;
 mod edge;
 mod exchange;
 mod pump;

@@ -1,5 +1,6 @@
 //! The edge as an HTTP client sees it, in front of a whole deployment: refusals in their order, a session's life, failures.
 
+mod console;
 mod harness;
 
 use serde_json::json;
@@ -34,11 +35,12 @@ fn preflight_and_bad_methods_are_answered_before_authentication() {
 
 #[test]
 fn who_is_not_let_in_learns_why_and_a_delete_of_nothing_is_done() {
-    let rules = vec![Rule::fail("edge · auth.authenticate", JsError::connection_lost()).nth(3)];
+    let rules = vec![Rule::fail("edge · auth.authenticate", JsError::connection_lost()).nth(4)];
     let (lines, _) = story(rules, || async {
         let stranger = ask(Ask { bearer: None, ..Ask::default() }).await;
         log(format_args!("{} {}", stranger.shown(), stranger.header("www-authenticate").unwrap_or("none")));
         log(ask(Ask { bearer: Some("Bearer revoked-a1.o1"), ..Ask::default() }).await.shown());
+        log(ask(Ask { bearer: Some("Bearer suspended-a1.o1"), ..Ask::default() }).await.shown());
         let down = ask(Ask::default()).await;
         log(format_args!("{} {}", down.shown(), down.header("retry-after").unwrap_or("none")));
         log(ask(Ask { method: "DELETE", ..Ask::default() }).await.shown());
@@ -46,6 +48,7 @@ fn who_is_not_let_in_learns_why_and_a_delete_of_nothing_is_done() {
     let expected = [
         "401 -32001 Unauthorized Bearer",
         "403 -32001 Access revoked",
+        "403 -32004 Account suspended",
         "503 -32001 Authentication is temporarily unavailable 2",
         "200 ",
     ];

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::alarm_policy::{AlarmDecision, AlarmFacts, decide};
 use super::teardown::{Disposal, dispose_idle_runtime, tear_down};
 use super::{SessionObject, clock, destroy, signed};
-use crate::agents::{DESTROY_PENDING_KEY, STREAM_REQUESTS_PREFIX, mcp_agent};
+use crate::agents::{DESTROY_PENDING_KEY, STREAM_REQUESTS_PREFIX, mcp_agent, party_server};
 use crate::config::LIST_LIMIT;
 use crate::defect::defect;
 use crate::js::{EventLoop, hops, js};
@@ -53,12 +53,15 @@ pub(super) async fn alarm(session: Rc<SessionObject>) -> Result<(), JsError> {
 }
 
 async fn act(session: Rc<SessionObject>, facts: AlarmFacts) -> Result<(), JsError> {
-    match decide(facts) {
+    match decide(considered(&session, facts)) {
         AlarmDecision::IdleWithinTimeout => js(mcp_agent::alarm(session)).await,
         _ if !defect!(session.config, CondemnedSessionKept) && is_condemned(&session, &ALARM_MARKER).await? => {
             js(mcp_agent::alarm(session)).await
         }
         AlarmDecision::ExtendPaused(lease_ms) => {
+            if defect!(session.config, LeaseLogThrows) {
+                party_server::name(&session.agent)?;
+            }
             log_paused_lease(&session, facts, lease_ms);
             let at_ms = EventLoop::current().now_ms() + lease_ms;
             session.ctx().storage().set_alarm(&ALARM_PAUSED_LEASE, signed(at_ms)).await
@@ -81,6 +84,14 @@ async fn act(session: Rc<SessionObject>, facts: AlarmFacts) -> Result<(), JsErro
             dispose_idle_runtime(session, disposal).await
         }
     }
+}
+
+/// What is decided upon: as it is, unless the historical defect lets a pause past its ceiling count as running work.
+fn considered(session: &SessionObject, facts: AlarmFacts) -> AlarmFacts {
+    if facts.idle_ms >= facts.max_paused_ms && defect!(session.config, PauseRunsOn) {
+        return AlarmFacts { paused: 0, running: facts.running + facts.paused, ..facts };
+    }
+    facts
 }
 
 /// Found here: a lease or a disposal takes the alarm slot that was to wipe a condemned session, which then stays for

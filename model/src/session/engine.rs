@@ -1,116 +1,284 @@
 //! The execution engine: runs code in a detached task that outlives its caller, raced against the next pause.
 //!
-//! The code is of a small language, statements separated by `;` (outside of strings), run in order:
+//! The code is of a small language, see [`code`]. A question of the code is a pause: it has an id of its own, waits in
+//! the engine until somebody resumes it, and the caller gets it instead of a result. A resume delivers the response and
+//! races again. What became of a pause is kept for a while, so that a resume that is repeated gives the same outcome,
+//! and one that meets another joins it.
 //!
-//! | statement | effect |
-//! |---|---|
-//! | `return <json>` | completes with the value; what follows is not looked at |
-//! | `wait <ms>` | takes that many whole milliseconds |
-//! | `emit <json>` | shows the value to the user |
-//! | `fail "<text>"` | fails with the text |
-//!
-//! Code that ends without `return` completes with null. A statement that is none of these fails when it is reached.
-//!
-//! Nothing of the language pauses yet, so no execution is ever paused; the race and the watcher are where pauses come
-//! in. Nobody shuts an engine down: a disposal drops it, and the tasks it started run on.
+//! Nobody shuts an engine of a session down, though it can be: a disposal drops it, and the tasks it started run on.
 
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use serde_json::Value;
-
-use crate::js::{Promise, call, timer};
-use crate::platform::{JsError, io, join, sleep};
+use crate::config::HostConfig;
+use crate::defect::defect;
+use crate::fx::{Cause, within};
+use crate::js::{EventLoop, Promise, call, timer};
+use crate::platform::{JsError, LocalFuture, io, join, sleep};
 use crate::rt;
+use crate::session::interaction::{Interaction, Response};
 use crate::telemetry::Span;
+
+pub mod code;
+mod pauses;
+#[cfg(test)]
+mod tests;
+
+pub use code::ExecuteResult;
+pub use pauses::Pause;
+use pauses::{Run, Settled};
 
 crate::operations! {
     ENGINE_FORK = "engine · fork", Fiber, 0; "the dispatcher: sandbox, then watcher, each on a later turn, while the caller races"
     ENGINE_SANDBOX = "engine · sandbox.run", Io, 0, assumed; "user code"
-    ENGINE_RACE = "engine · race", Io, 0; "completion or next pause"
+    ENGINE_RACE = "engine · race", Io, 0; "completion or next pause, which comes on a later turn"
+    ENGINE_PAUSE = "engine · pause", Io, 0; "the response, in the sandbox"
+    RESUME_JOIN = "resume · join", Io, 0; "the resume of the same pause that is in flight"
+    RESUME_RACE = "resume · race", Io, 0; "completion or next pause; the sandbox has run nested to its next suspension"
 }
 
-/// How a run of code ended.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ExecuteResult {
-    /// Its value, or the text of its failure.
-    pub outcome: Result<Value, String>,
-    /// What it showed to the user, in order.
-    pub emitted: Vec<Value>,
+/// What running code comes to for its caller.
+#[derive(Clone)]
+pub enum Outcome {
+    /// It ended.
+    Completed(ExecuteResult),
+    /// It waits for a person.
+    Paused(Rc<Pause>),
 }
 
-type Completion = Promise<Result<ExecuteResult, JsError>>;
+/// A pause with the run that it interrupts.
+type Waiting = (Rc<Pause>, Rc<Run>);
+
+type Flight = Promise<Result<Outcome, JsError>>;
+
+/// Puts the questions of code that runs inline.
+pub type Elicit = Rc<dyn Fn(Interaction) -> LocalFuture<Result<Response, JsError>>>;
 
 /// The engine of a runtime.
 pub struct Engine {
     who: Arc<str>,
+    config: Rc<HostConfig>,
+    paused: RefCell<BTreeMap<Arc<str>, Waiting>>,
+    resuming: RefCell<BTreeMap<Arc<str>, Flight>>,
+    live: RefCell<Vec<Rc<Run>>>,
+    settled: Settled,
+    pause_count: Cell<u64>,
 }
 
 impl Engine {
     /// An engine of the session `who`.
-    pub fn new(who: Arc<str>) -> Rc<Self> {
-        Rc::new(Engine { who })
+    pub fn new(who: Arc<str>, config: Rc<HostConfig>) -> Rc<Self> {
+        Rc::new(Engine {
+            who,
+            config,
+            paused: RefCell::default(),
+            resuming: RefCell::default(),
+            live: RefCell::default(),
+            settled: Settled::default(),
+            pause_count: Cell::new(0),
+        })
     }
 
-    /// Executions that wait for somebody's answer.
+    /// Executions that wait for somebody's answer. Synchronous: whether a session can be evicted depends on it.
     pub fn paused_execution_count(&self) -> usize {
-        0
+        self.paused.borrow().len()
     }
 
-    /// Runs code until it completes. The task is detached: it goes on whatever becomes of the caller.
+    /// The pause of an id, while it waits.
+    pub fn paused(&self, id: &str) -> Option<Rc<Pause>> {
+        self.paused.borrow().get(id).map(|(pause, _)| Rc::clone(pause))
+    }
+
+    /// Whether a pause is known to be over.
+    pub fn is_execution_settled(&self, id: &str) -> bool {
+        self.settled.has(id)
+    }
+
+    /// Interrupts every sandbox task that lives, waits for its end and drops its pauses. A session never calls this: what
+    /// it started outlives a disposal, and answers a server that is closed.
+    #[cfg_attr(not(test), expect(dead_code, reason = "part of the engine that a session makes no use of"))]
+    pub async fn shutdown(&self) {
+        let live = self.live.borrow().clone();
+        live.iter().for_each(|run| run.fiber.interrupt());
+        for run in live {
+            drop(run.completion.wait_hops(0).await);
+            self.paused.borrow_mut().retain(|_, (_, of)| !Rc::ptr_eq(of, &run));
+        }
+    }
+
+    /// Runs code until it completes or pauses. The task is detached: it goes on whatever becomes of the caller.
     ///
     /// # Errors
     /// When the sandbox itself fails; code that fails is a result.
-    pub async fn execute_with_pause(&self, code: &str, parent: &Span) -> Result<ExecuteResult, JsError> {
-        let span = parent.child("mcp.execute");
-        span.set("mcp.execute.mode", "pausable");
-        span.set("mcp.execute.code_length", code_length(code));
-        let completion = self.fork_sandbox(code, span.clone());
-        fork_watcher(completion.clone());
-        let outcome = join(&ENGINE_RACE, &completion).await.and_then(|completed| completed);
-        if let Err(error) = &outcome {
-            span.fail(error);
-        }
-        span.end();
-        outcome
+    pub async fn execute_with_pause(self: &Rc<Self>, code: &str, parent: &Span) -> Result<Outcome, JsError> {
+        let span = execute_span(parent, "pausable", code);
+        let run = self.fork_sandbox(code, span.clone());
+        self.fork_watcher(&run);
+        end_span(&span, run.race(&ENGINE_RACE).await)
     }
 
-    fn fork_sandbox(&self, code: &str, parent: Span) -> Completion {
-        let completion = Completion::new();
-        let (settled, who, code) = (completion.clone(), Arc::clone(&self.who), Arc::<str>::from(code));
+    /// Runs code to its end, questions and all, in its caller's own time.
+    ///
+    /// # Errors
+    /// When the sandbox fails or a question cannot be put.
+    pub async fn execute_inline(&self, code: &str, elicit: Elicit, parent: &Span) -> Result<ExecuteResult, JsError> {
+        let span = execute_span(parent, "inline", code);
+        let code = Arc::<str>::from(code);
+        let running = async move {
+            let ask = |interaction| {
+                let answered = elicit(interaction);
+                async move { answered.await.map(Some) }
+            };
+            code::run(&code, ask).await
+        };
+        end_span(&span, sandbox(Arc::clone(&self.who), running, &span).await)
+    }
+
+    /// Delivers a response to a pause and runs on until completion or the next pause. None for a pause this engine does
+    /// not have. A pause that is over gives its outcome again, one that is being resumed joins.
+    ///
+    /// # Errors
+    /// When the sandbox itself fails, each time the same.
+    pub async fn resume(
+        self: &Rc<Self>,
+        id: &str,
+        response: Response,
+        parent: &Span,
+    ) -> Result<Option<Outcome>, JsError> {
+        let span = parent.child("mcp.execute.resume");
+        span.set("mcp.execute.resume.action", response.action.word());
+        let outcome = match self.known(id, &span).await {
+            Some(known) => known.map(Some),
+            None => self.resume_pause(id, response).await,
+        };
+        end_span(&span, outcome)
+    }
+
+    /// What is known of the resume of a pause: its outcome, or that of the one in flight.
+    async fn known(&self, id: &str, span: &Span) -> Option<Result<Outcome, JsError>> {
+        if defect!(self.config, ResumeNotIdempotent) {
+            return None;
+        }
+        if let Some(outcome) = self.settled.outcome(id) {
+            span.set("mcp.execute.resume.replayed", true);
+            return Some(outcome);
+        }
+        let flight = self.resuming.borrow().get(id).cloned()?;
+        span.set("mcp.execute.resume.joined_inflight", true);
+        Some(join(&RESUME_JOIN, &flight).await.and_then(|outcome| outcome))
+    }
+
+    async fn resume_pause(&self, id: &str, response: Response) -> Result<Option<Outcome>, JsError> {
+        let removed = self.paused.borrow_mut().remove(id);
+        let Some((pause, run)) = removed else { return Ok(None) };
+        let flight = Flight::new();
+        self.resuming.borrow_mut().insert(Arc::clone(&pause.id), flight.clone());
+        state_event!("execution.resumed", self.who, execution = &*pause.id, action = response.action.word());
+        // The sandbox goes on nested, up to its next suspension.
+        pause.response.settle(response);
+        let outcome = run.race(&RESUME_RACE).await;
+        self.settle(&pause.id, &outcome);
+        self.resuming.borrow_mut().remove(id);
+        flight.settle(outcome.clone());
+        outcome.map(Some)
+    }
+
+    fn settle(&self, id: &Arc<str>, outcome: &Result<Outcome, JsError>) {
+        let word = match outcome {
+            Ok(Outcome::Completed(_)) => "completed",
+            Ok(Outcome::Paused(_)) => "paused",
+            Err(_) => "failed",
+        };
+        state_event!("execution.settled", self.who, execution = &**id, outcome = word);
+        self.settled.record(id, outcome.clone());
+    }
+
+    fn fork_sandbox(self: &Rc<Self>, code: &str, span: Span) -> Rc<Run> {
+        let run = Rc::new(Run::default());
+        self.live.borrow_mut().push(Rc::clone(&run));
+        let (engine, running, code) = (Rc::clone(self), Rc::clone(&run), Arc::<str>::from(code));
         drop(call(async move {
             let outcome = match sleep(&ENGINE_FORK, 0).await {
-                Ok(()) => sandbox(who, code, &parent).await,
+                Ok(()) => {
+                    let (who, owner, asking) = (Arc::clone(&engine.who), Rc::clone(&engine), Rc::clone(&running));
+                    let code = async move {
+                        let run = code::run(&code, |interaction| pause(&owner, &asking, interaction));
+                        asking.fiber.or_die(run).await.map_err(Cause::into_error)
+                    };
+                    sandbox(who, code, &span).await
+                }
                 Err(error) => Err(error),
             };
-            settled.settle(outcome);
+            engine.live.borrow_mut().retain(|run| !Rc::ptr_eq(run, &running));
+            running.completion.settle(outcome);
         }));
-        completion
+        run
+    }
+
+    /// The second fork sees the sandbox end by itself: that is when its pauses leave the engine.
+    fn fork_watcher(self: &Rc<Self>, run: &Rc<Run>) {
+        let (engine, run) = (Rc::clone(self), Rc::clone(run));
+        drop(call(async move {
+            if sleep(&ENGINE_FORK, 0).await.is_ok() {
+                let ended = run.completion.wait_hops(0).await;
+                engine.forget_pauses(&run, &ended.map(Outcome::Completed));
+            }
+        }));
+    }
+
+    fn forget_pauses(&self, run: &Rc<Run>, outcome: &Result<Outcome, JsError>) {
+        let mut left = Vec::new();
+        self.paused.borrow_mut().retain(|id, (_, of)| {
+            let is_over = Rc::ptr_eq(of, run);
+            left.extend(is_over.then(|| Arc::clone(id)));
+            !is_over
+        });
+        left.iter().for_each(|id| self.settle(id, outcome));
+    }
+
+    /// `exec_<uuid>`: never the same again, in this engine or any other. Two draws would do for that in production;
+    /// here they may all be 0, so that session, clock and a count go in as well.
+    fn new_id(&self) -> Arc<str> {
+        self.pause_count.set(self.pause_count.get() + 1);
+        let count = self.pause_count.get();
+        if defect!(self.config, CountedExecutionIds) {
+            return format!("exec_{count}").into();
+        }
+        let drawn = rt::decide(&self.who, "execution-id", u64::MAX) ^ fingerprint(&self.who);
+        let (high, low) = (drawn >> 32, drawn & 0xffff_ffff);
+        let (count, now_ms) = (count & 0xfff, EventLoop::current().now_ms() & 0xffff_ffff_ffff);
+        format!("exec_{high:08x}-{:04x}-4{:03x}-8{count:03x}-{now_ms:012x}", low >> 16, low & 0xfff).into()
     }
 }
 
-/// The second fork sees the sandbox end by itself: that is when its pauses leave the engine.
-fn fork_watcher(completion: Completion) {
-    drop(call(async move {
-        if sleep(&ENGINE_FORK, 0).await.is_ok() {
-            drop(completion.wait_hops(0).await);
-        }
-    }));
+/// FNV-1a: tells sessions apart where nothing is drawn.
+fn fingerprint(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// The length of code as JavaScript counts it.
-pub fn code_length(code: &str) -> usize {
-    code.encode_utf16().count()
+/// A question of running code: a pause in the engine, until a response comes or the code gives up.
+async fn pause(engine: &Engine, run: &Rc<Run>, interaction: Interaction) -> Result<Option<Response>, JsError> {
+    let within_ms = interaction.within_ms;
+    let pause = Pause::new(engine.new_id(), interaction);
+    let (id, response) = (Arc::clone(&pause.id), pause.response.clone());
+    engine.paused.borrow_mut().insert(Arc::clone(&id), (Rc::clone(&pause), Rc::clone(run)));
+    state_event!("execution.paused", engine.who, execution = &*id);
+    run.pauses.offer(pause);
+    let Some(within_ms) = within_ms else { return join(&ENGINE_PAUSE, &response).await.map(Some) };
+    let answered = within(within_ms, |fiber| async move { fiber.or_die(join(&ENGINE_PAUSE, &response)).await });
+    answered.await.map_err(Cause::into_error)
 }
 
-/// The sandbox takes a drawn time to come up.
-async fn sandbox(who: Arc<str>, code: Arc<str>, parent: &Span) -> Result<ExecuteResult, JsError> {
-    let span = parent.child("executor.code.exec");
-    let run = async move {
-        take(rt::decide_delay(&who, "latency.sandbox")).await;
-        Ok(run(&code).await)
-    };
-    let outcome = io(&ENGINE_SANDBOX, || call(run)).await;
+fn execute_span(parent: &Span, mode: &'static str, code: &str) -> Span {
+    let span = parent.child("mcp.execute");
+    span.set("mcp.execute.mode", mode);
+    span.set("mcp.execute.code_length", code_length(code));
+    span
+}
+
+fn end_span<T>(span: &Span, outcome: Result<T, JsError>) -> Result<T, JsError> {
     if let Err(error) = &outcome {
         span.fail(error);
     }
@@ -118,143 +286,24 @@ async fn sandbox(who: Arc<str>, code: Arc<str>, parent: &Span) -> Result<Execute
     outcome
 }
 
-async fn take(ms: u64) {
-    if ms > 0 {
-        timer(ms).wait_hops(0).await;
-    }
+/// The length of code as JavaScript counts it.
+pub fn code_length(code: &str) -> usize {
+    code.encode_utf16().count()
 }
 
-async fn run(code: &str) -> ExecuteResult {
-    let mut emitted = Vec::new();
-    let mut outcome = Ok(Value::Null);
-    for text in statements(code).map(str::trim).filter(|text| !text.is_empty()) {
-        match Statement::parse(text) {
-            Ok(Statement::Wait(ms)) => timer(ms).wait_hops(0).await,
-            Ok(Statement::Emit(value)) => emitted.push(value),
-            Ok(Statement::End(end)) => {
-                outcome = end;
-                break;
-            }
-            Err(error) => {
-                outcome = Err(error);
-                break;
-            }
+/// Runs code in a sandbox, which takes a drawn time to come up.
+async fn sandbox(
+    who: Arc<str>,
+    code: impl Future<Output = Result<ExecuteResult, JsError>> + 'static,
+    parent: &Span,
+) -> Result<ExecuteResult, JsError> {
+    let span = parent.child("executor.code.exec");
+    let running = async move {
+        let ms = rt::decide_delay(&who, "latency.sandbox");
+        if ms > 0 {
+            timer(ms).wait_hops(0).await;
         }
-    }
-    ExecuteResult { outcome, emitted }
-}
-
-#[derive(Debug, PartialEq)]
-enum Statement {
-    Wait(u64),
-    Emit(Value),
-    End(Result<Value, String>),
-}
-
-impl Statement {
-    fn parse(text: &str) -> Result<Statement, String> {
-        let refused = || format!("SyntaxError: Unexpected statement: {text}");
-        let (word, operand) = text.split_once(char::is_whitespace).ok_or_else(refused)?;
-        let value: Value = serde_json::from_str(operand).map_err(|_| refused())?;
-        match (word, value) {
-            ("return", value) => Ok(Statement::End(Ok(value))),
-            ("emit", value) => Ok(Statement::Emit(value)),
-            ("fail", Value::String(text)) => Ok(Statement::End(Err(text))),
-            ("wait", value) => value.as_u64().map(Statement::Wait).ok_or_else(refused),
-            _ => Err(refused()),
-        }
-    }
-}
-
-/// Splits at each `;` outside of strings.
-fn statements(code: &str) -> impl Iterator<Item = &str> {
-    let (mut is_quoted, mut is_escaped) = (false, false);
-    code.split(move |each| {
-        if is_quoted {
-            is_quoted = is_escaped || each != '"';
-            is_escaped = each == '\\' && !is_escaped;
-            return false;
-        }
-        is_quoted = each == '"';
-        each == ';'
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::agents::transport::testing::in_session;
-    use crate::net::testkit::log;
-    use crate::platform::{LocalFuture, ObjectContext};
-
-    #[test]
-    fn strings_hide_semicolons_and_what_is_no_statement_is_refused() {
-        let code = r#"emit {"a":"x;\";y"} ; wait 5;return "b;1""#;
-        let parsed: Vec<_> = statements(code).map(|text| Statement::parse(text.trim())).collect();
-        assert_eq!(
-            parsed,
-            [Ok(Statement::Emit(json!({"a": "x;\";y"}))), Ok(Statement::Wait(5)), Ok(Statement::End(Ok(json!("b;1")))),]
-        );
-        for text in ["return", "return 1 2", "wait x", "wait -1", "fail 1", "jump 1", "return {"] {
-            assert_eq!(Statement::parse(text), Err(format!("SyntaxError: Unexpected statement: {text}")));
-        }
-    }
-
-    fn outcomes(ctx: ObjectContext) -> LocalFuture<Value> {
-        Box::pin(async move {
-            let engine = Engine::new(Arc::clone(ctx.label()));
-            for code in
-                [r#"emit 1; emit "two"; return {"a":1}; jump"#, r#"wait 1; fail "boom"; return 1"#, "", "jump 1"]
-            {
-                let span = Span::unexported("test");
-                log(format_args!("{:?}", engine.execute_with_pause(code, &span).await));
-            }
-            Value::Null
-        })
-    }
-
-    #[test]
-    fn code_runs_in_order_up_to_its_return_or_failure() {
-        let log = in_session(&[], Some(outcomes), |world| async move { world.rpc("run", Value::Null, 50).await });
-        assert_eq!(
-            log,
-            [
-                r#"Ok(ExecuteResult { outcome: Ok(Object {"a": Number(1)}), emitted: [Number(1), String("two")] })"#,
-                r#"Ok(ExecuteResult { outcome: Err("boom"), emitted: [] })"#,
-                r#"Ok(ExecuteResult { outcome: Ok(Null), emitted: [] })"#,
-                r#"Ok(ExecuteResult { outcome: Err("SyntaxError: Unexpected statement: jump 1"), emitted: [] })"#,
-                "run null",
-            ]
-        );
-    }
-
-    #[test]
-    fn a_failing_sandbox_is_no_result() {
-        let log = in_session(&["engine · sandbox.run"], Some(outcomes), |world| async move {
-            world.rpc("run", Value::Null, 50).await;
-        });
-        assert!(log[0].starts_with("Err(") && log[0].contains("no storage"), "{log:?}");
-    }
-
-    #[test]
-    fn user_code_starts_on_a_later_turn_and_outlives_its_caller() {
-        fn abandon(ctx: ObjectContext) -> LocalFuture<Value> {
-            Box::pin(async move {
-                let engine = Engine::new(Arc::clone(ctx.label()));
-                let completion = engine.fork_sandbox("wait 5; return 1", Span::unexported("test"));
-                fork_watcher(completion.clone());
-                drop(engine);
-                for turn in 0..8 {
-                    log(format_args!("turn {turn} {}", completion.is_settled()));
-                    timer(1).wait().await;
-                }
-                Value::Null
-            })
-        }
-        let log = in_session(&[], Some(abandon), |world| async move { world.rpc("run", Value::Null, 50).await });
-        assert_eq!(log[0], "turn 0 false");
-        assert_eq!(log[7], "turn 7 true");
-    }
+        code.await
+    };
+    end_span(&span, io(&ENGINE_SANDBOX, || call(running)).await)
 }

@@ -9,7 +9,7 @@ use super::cap::Place;
 use super::engine::Engine;
 use super::failure::{best_effort, classify, record_reset};
 use super::meta::SessionMeta;
-use super::tools::ExecuteTool;
+use super::tools::{SessionTools, ToolsConfig};
 use super::upstream::{self, DbHandle};
 use super::{SessionObject, apps, cap, clock, meta, report, residency, teardown};
 use crate::agents::mcp_server::McpServer;
@@ -107,7 +107,7 @@ async fn build(session: &Rc<SessionObject>, token: &Map<String, Value>, fiber: &
     let meta = meta::resolve_and_store(session, token, fiber, span).await?;
     cap::admit(session, fiber, span).await?;
     fiber.or_die(micro(&INIT_DB_OPEN)).await?;
-    let db = Rc::new(DbHandle::default());
+    let db = DbHandle::open(session.label());
     let built = build_runtime(session, &meta, &db, fiber, span).await;
     cap::give_reservation_back(session, Place::Build, built.is_ok());
     let runtime = built?;
@@ -195,9 +195,9 @@ async fn build_steps(
     let created = fiber.or_die(micro(&BUILD_SERVER)).await;
     create.end();
     created?;
-    let engine = Engine::new(std::sync::Arc::clone(session.label()));
-    let tool = ExecuteTool::new(Rc::clone(&engine), session.session_id_for_telemetry(), Some(span.clone()));
-    let server = McpServer::new("executor", "1.0.0", tool);
+    let engine = Engine::new(std::sync::Arc::clone(session.label()), Rc::clone(&session.config));
+    let tools = SessionTools::new(session, Rc::clone(&engine), ToolsConfig::of(meta), Some(span.clone()));
+    let server = McpServer::new("executor", "1.0.0", tools);
     apps::watch(session, &server, meta.apps_enabled(), create);
     Ok(Runtime { server, engine })
 }

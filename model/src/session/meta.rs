@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::{SessionObject, upstream};
+use crate::defect::defect;
 use crate::fx::{Cause, Exit, Fiber};
 use crate::js::{call, hops};
 use crate::platform::{JsError, micro, sleep};
@@ -101,7 +102,9 @@ async fn resolve(
         record.insert("webOrigin".into(), origin.into());
     }
     // Carried even when the stored record is another organisation's.
-    if let Some(apps) = stored.as_ref().and_then(|meta| meta.record.get("appsEnabled")) {
+    if let Some(apps) = stored.as_ref().and_then(|meta| meta.record.get("appsEnabled"))
+        && !defect!(session.config, AppsCapabilityForgotten)
+    {
         record.insert("appsEnabled".into(), apps.clone());
     }
     let meta = SessionMeta::from_record(&Value::Object(record));

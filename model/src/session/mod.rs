@@ -4,6 +4,10 @@
 //! and [`alarm_policy`], [`clock`] the idle clock, [`ownership`] the owner check and restore, [`connect`] sockets,
 //! [`destroy`], [`meta`] the stored identity, [`apps`] a capability kept with it, [`failure`] the classifier, [`report`]
 //! who captures what, [`residency`] what the isolate counts, [`cap`] its soft cap, [`build_queue`] its builds at a time.
+//!
+//! Paused executions: [`engine`] what runs and pauses, [`tools`] what the model sees of it, [`leases`] what a pause holds,
+//! [`approvals`] and [`approval_rpc`] decisions in a browser, [`model_resume`] resuming, also in another session, which
+//! [`owner_directory`] finds through [`owner_object`], [`elicit`] asking the client.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -22,16 +26,24 @@ use crate::platform::{
 
 pub mod alarm;
 pub mod alarm_policy;
+pub mod approval_rpc;
+pub mod approvals;
 mod apps;
 pub mod build_queue;
 pub mod cap;
 pub mod clock;
 pub mod connect;
 pub mod destroy;
+pub mod elicit;
 pub mod engine;
 pub mod failure;
 pub mod init;
+pub mod interaction;
+pub mod leases;
 pub mod meta;
+pub mod model_resume;
+mod owner_directory;
+pub mod owner_object;
 pub mod ownership;
 mod report;
 pub mod residency;
@@ -79,6 +91,8 @@ pub struct SessionObject {
     pub(crate) last_activity_ms: Cell<u64>,
     pub(crate) resolved_session_name: RefCell<Option<Arc<str>>>,
     pub(crate) claimed: report::Claimed,
+    pub(crate) approvals: approvals::Approvals,
+    pub(crate) leases: leases::Leases,
     /// Number of the runtime in use, for traces only.
     pub(crate) runtime: Cell<u64>,
 }
@@ -103,6 +117,8 @@ impl SessionObject {
             last_activity_ms: Cell::new(0),
             resolved_session_name: RefCell::new(None),
             claimed: report::Claimed::default(),
+            approvals: approvals::Approvals::default(),
+            leases: leases::Leases::default(),
             runtime: Cell::new(0),
         })
     }
@@ -227,6 +243,9 @@ async fn dispatch(session: Rc<SessionObject>, method: &'static str, arguments: V
         "getInitializeRequest" => get_initialize(session).await,
         "setInitializeRequest" => put_initialize(session, arguments).await,
         "validateMcpSessionOwner" => rooted("validate", validate(session, arguments)).await,
+        "getPausedExecutionForApproval" => approval_rpc::get_paused(session, arguments).await,
+        "resumeExecutionForApproval" => approval_rpc::approve(session, arguments).await,
+        "resumeExecutionForModel" => model_resume::resume_for_model(session, arguments).await,
         "_cf_scheduleDestroy" => rooted("condemn", agents::mcp_agent::condemn(session)).await.map(|()| Value::Null),
         cap::REQUEST => rooted("evict", cap::request_cap_eviction(session)).await.map(|()| Value::Null),
         other => Err(JsError::type_error(format!("The RPC receiver does not implement the method \"{other}\"."))),

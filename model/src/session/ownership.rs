@@ -9,6 +9,7 @@ use crate::agents::{DESTROY_PENDING_KEY, party_server};
 use crate::defect::defect;
 use crate::fx::{Cause, Exit, Fiber, or_die};
 use crate::js::call;
+use crate::operation::Operation;
 use crate::platform::{JsError, join};
 use crate::telemetry::Span;
 
@@ -79,17 +80,27 @@ async fn check(session: &Rc<SessionObject>, identity: &Identity, span: &Span) ->
     if session.initialized.get() {
         mark_activity_span(session, "validate_owner.mark_activity", &fiber, span).await?;
     } else {
-        let restore = span.child("McpSessionDO.restore_transport_runtime");
-        if !defect!(session.config, NamelessRestoreFails) {
-            or_die(hydrate_name(session).await)?;
-        }
-        let start = call(party_server::wrapped_on_start(Rc::clone(session), None));
-        let restored = join(&VALIDATE_START, &start).await.and_then(|started| started);
-        restore.end();
-        or_die(restored)?;
+        restore(session, &VALIDATE_START, "McpSessionDO.restore_transport_runtime", span).await?;
     }
     let owns = identity.account_id == meta.user_id && identity.organization_id == meta.organization_id;
     Ok(if owns { Ownership::Ok } else { Ownership::Forbidden })
+}
+
+/// A start outside of any section and without props, in a span of its own.
+pub(super) async fn restore(
+    session: &Rc<SessionObject>,
+    operation: &'static Operation,
+    span_name: &'static str,
+    parent: &Span,
+) -> Exit<()> {
+    let span = parent.child(span_name);
+    if !defect!(session.config, NamelessRestoreFails) {
+        or_die(hydrate_name(session).await)?;
+    }
+    let start = call(party_server::wrapped_on_start(Rc::clone(session), None));
+    let restored = join(operation, &start).await.and_then(|started| started);
+    span.end();
+    or_die(restored)
 }
 
 /// Found here: an incarnation that a cold alarm constructed does not know its name (platform facts 7, 10), and a start

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{SessionObject, clock, meta, residency};
+use super::{SessionObject, clock, leases, meta, residency};
 use crate::defect::defect;
 use crate::fx::{Cause, Exit, Fiber, or_die};
 use crate::js::{Promise, hops, rooted};
@@ -84,6 +84,7 @@ impl Teardown {
         if !defect!(session.config, InitializedClearedLate) {
             session.initialized.set(false);
         }
+        leases::release_all(session).await;
         if self.close_streams {
             close_streams(session);
         }

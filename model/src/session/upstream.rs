@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::js::{EventLoop, Promise, timer};
 use crate::operation::Operation;
-use crate::platform::{self, Connection, JsError};
+use crate::platform::{self, Connection, JsError, module_scope};
 use crate::rt;
 
 crate::operations! {
@@ -17,16 +17,37 @@ crate::operations! {
 /// A pooled connection is dropped after so long without a query.
 const POOL_IDLE_MS: u64 = 5_000;
 
-/// A long-lived database handle; making it does no I/O, the first query dials.
+/// Handles that were opened in this isolate, to number them in traces.
 #[derive(Default)]
+struct Opened(Cell<u64>);
+
+/// A long-lived database handle; making it does no I/O, the first query dials.
 pub struct DbHandle {
+    /// Whose it is, and its number in traces.
+    label: Arc<str>,
+    number: u64,
     connection: RefCell<Option<Rc<Connection>>>,
     last_query_ms: Cell<Option<u64>>,
 }
 
 impl DbHandle {
+    /// A handle of the session `label`.
+    pub fn open(label: &Arc<str>) -> Rc<Self> {
+        let opened = module_scope::<Opened>();
+        opened.0.set(opened.0.get() + 1);
+        let number = opened.0.get();
+        state_event!("handle.opened", label, handle = number);
+        Rc::new(DbHandle {
+            label: Arc::clone(label),
+            number,
+            connection: RefCell::default(),
+            last_query_ms: Cell::new(None),
+        })
+    }
+
     /// `end()`.
     pub async fn end(&self) -> Result<(), JsError> {
+        state_event!("handle.ended", self.label, handle = self.number);
         let connection = self.connection.borrow().clone();
         if let Some(connection) = connection {
             connection.close();

@@ -17,7 +17,9 @@ pub const INVARIANT: Invariant = Invariant {
 };
 
 fn judge(plan: &Plan, trace: &Trace) -> Verdict {
-    let judge = Judge { timeout_ms: plan.config.session_timeout_ms, faults: FaultLog::of(plan, trace) };
+    let config = &plan.config;
+    let (timeout_ms, max_paused_ms) = (config.session_timeout_ms, config.max_paused_session_idle_ms);
+    let judge = Judge { timeout_ms, max_paused_ms, faults: FaultLog::of(plan, trace) };
     let until = ["touch", "quiet-after", "end"].into_iter().find_map(|phase| trace.phase_at(phase));
     let last = until.or(trace.events.last());
     let Some(last) = last else {
@@ -67,6 +69,8 @@ fn note_lateness<'t>(event: &'t Event, late_ms: &mut BTreeMap<&'t str, u64>) {
 
 struct Judge<'a> {
     timeout_ms: u64,
+    /// The ceiling of a session with a pause, whatever else is live.
+    max_paused_ms: u64,
     faults: FaultLog<'a>,
 }
 
@@ -76,6 +80,9 @@ impl Judge<'_> {
         let idle_from = session.idle_from_ms().unwrap_or(0);
         let idle_due = idle_from.saturating_add(self.timeout_ms);
         let ceiling = idle_from.saturating_add(RUNNING_CEILING_MS.max(self.timeout_ms));
+        if !session.paused.is_empty() {
+            return idle_from.saturating_add(self.max_paused_ms.max(self.timeout_ms));
+        }
         if session.is_live() {
             return ceiling;
         }
@@ -231,6 +238,24 @@ mod tests {
         violation(INVARIANT, with_row(2_170_000, "__mcp_event__:"));
         let answered = with_row(2_170_000, rows).platform(5_050, "s1", "storage.deleted", &row(rows));
         violation(INVARIANT, answered);
+    }
+
+    #[test]
+    fn a_pause_keeps_the_runtime_up_to_its_own_ceiling_whatever_else_is_live() {
+        let max_paused_ms = plan().config.max_paused_session_idle_ms;
+        let paused = |until: u64| {
+            leak()
+                .state(5_030, "s1", "execution.paused", &[("execution", "exec_1".into())])
+                .platform(5_040, "s1", "socket.opened", &[("socket", 9_u64.into())])
+                .without_between(94_000, 1_000_000)
+                .phase(until, "touch")
+        };
+        let due = 5_024 + max_paused_ms.max(1_000);
+        let found = violation(INVARIANT, paused(due + 200_000));
+        assert!(found.pending.is_some_and(|pending| pending.starts_with(&format!("s1: idle deadline {due} ms"))));
+        let resumed = [("execution", "exec_1".into()), ("action", "accept".into())];
+        let live = paused(due + 200_000).state(5_050, "s1", "execution.resumed", &resumed);
+        assert!(!matches!(judged(INVARIANT, live), Verdict::Violated(_)));
     }
 
     #[test]

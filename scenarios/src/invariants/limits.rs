@@ -6,6 +6,8 @@ use crate::decision::DELAY_MS_MAX;
 pub const RUNNING_CEILING_MS: u64 = 2_100_000;
 /// The longest extension that running work or a live stream earns (session-core §1.7, RUNNING_EXECUTION_LEASE_MS).
 pub const LEASE_MS: u64 = 240_000;
+/// How long a paused execution can be approved (session-core §1.7, PAUSED_APPROVAL_TIMEOUT_MS).
+pub const APPROVAL_MS: u64 = 240_000;
 /// The latest that an alarm comes (platform facts 68, 210).
 pub const ALARM_LATE_MS_MAX: u64 = DELAY_MS_MAX;
 /// What a disposal itself may take once its alarm fired: closes, deletions and commits in a hostile world.

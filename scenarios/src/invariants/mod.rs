@@ -11,11 +11,14 @@ mod every_request_ends;
 mod eviction_cuts_no_request;
 mod eviction_frees_a_runtime;
 mod eviction_takes_the_oldest;
+mod execution_ids_are_unique;
 mod gauge_matches_residents;
 mod idle_runtime_is_released;
+mod leases_are_returned;
 mod no_cross_context_io;
 mod one_build_at_a_time;
 mod one_teardown_at_a_time;
+mod paused_executions_are_findable;
 mod permits_are_returned;
 mod registry_matches_residents;
 mod reservations_are_returned;
@@ -24,6 +27,7 @@ mod runtime_closed_once;
 mod faults;
 mod holdings;
 mod in_use;
+mod leases;
 pub(crate) mod limits;
 mod replay;
 mod requests;
@@ -54,6 +58,9 @@ pub const ALL: &[Invariant] = &[
     disposal_is_recorded::INVARIANT,
     alarm_follows_intent::INVARIANT,
     durable_identity_survives::INVARIANT,
+    leases_are_returned::INVARIANT,
+    paused_executions_are_findable::INVARIANT,
+    execution_ids_are_unique::INVARIANT,
     no_cross_context_io::INVARIANT,
 ];
 

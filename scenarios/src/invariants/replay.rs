@@ -39,6 +39,8 @@ pub struct Session {
     pub sockets: BTreeSet<String>,
     /// Streams whose requests were accepted and have no answer yet: those with a row.
     pub requests: BTreeSet<String>,
+    /// Executions of the runtime that wait for a person.
+    pub paused: BTreeSet<String>,
     /// When the last live thing ended.
     pub live_ended_at_ms: Option<u64>,
     /// Since when it is condemned: marked for destruction.
@@ -89,9 +91,9 @@ pub enum Alarm {
 }
 
 impl Session {
-    /// Whether anything keeps the idle policy from releasing the runtime: a connection or an unanswered request.
+    /// Whether anything keeps the idle policy from releasing the runtime: a connection, an unanswered request, a pause.
     pub fn is_live(&self) -> bool {
-        !self.sockets.is_empty() || !self.requests.is_empty()
+        !self.sockets.is_empty() || !self.requests.is_empty() || !self.paused.is_empty()
     }
 
     /// From when the idle time of a resident session counts, in ms.
@@ -108,6 +110,7 @@ impl Session {
     fn lose_memory(&mut self) {
         self.isolate = None;
         self.runtime = None;
+        self.paused.clear();
         self.start_count = 0;
         self.init_count = 0;
         self.teardown_count = 0;
@@ -277,7 +280,16 @@ fn apply_state(session: &mut Session, event: &Event) {
         "runtime.installed" => {
             session.runtime = Some(Runtime { number: event.number("runtime"), at_ms });
         }
-        "runtime.released" => session.runtime = None,
+        "runtime.released" => {
+            session.runtime = None;
+            session.paused.clear();
+        }
+        "execution.paused" => {
+            session.paused.insert(key_of(event, "execution"));
+        }
+        "execution.resumed" | "execution.settled" if session.paused.remove(&key_of(event, "execution")) => {
+            session.end_live(at_ms);
+        }
         "activity" => session.activity_at_ms = Some(at_ms),
         // Condemning comes from outside; what an alarm handler decides by itself is no verdict on the session.
         "condemned" if !session.is_alarm_running => {

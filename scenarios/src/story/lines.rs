@@ -171,12 +171,27 @@ fn state(event: &Event) -> Option<String> {
             format!("disposal begins: {reason} for {idle} ms")
         }
         "disposal.end" => format!("disposal {}", outcome?),
+        "execution.paused" => format!("execution {} waits for a person", execution(event)),
+        "execution.resumed" => {
+            format!("execution {} resumed: {}", execution(event), event.text("action").unwrap_or("?"))
+        }
+        "lease.taken" => format!("lease of {} taken", execution(event)),
+        "lease.returned" => format!("lease of {} returned by {}", execution(event), event.text("by").unwrap_or("?")),
+        "approval.recorded" => {
+            format!("decision about {}: {}", execution(event), event.text("action").unwrap_or("?"))
+        }
         "condemned" => "condemned".into(),
         "destroy.begin" => "destroy begins".into(),
         "destroy.end" => "destroyed".into(),
         _ => return None,
     };
     Some(told)
+}
+
+/// The end of an execution's id, which tells it from the others of a run.
+fn execution(event: &Event) -> &str {
+    let id = event.text("execution").unwrap_or("?");
+    id.rsplit_once('-').map_or(id, |(_, end)| end)
 }
 
 fn fault(event: &Event) -> String {

@@ -18,6 +18,7 @@ use crate::session::tests::script::{Rule, Script};
 /// One request of a test; by default a POST of the owner with everything right.
 pub(super) struct Ask {
     pub method: &'static str,
+    pub target: String,
     pub bearer: Option<&'static str>,
     pub accept: &'static str,
     pub content_type: &'static str,
@@ -29,6 +30,7 @@ impl Default for Ask {
     fn default() -> Self {
         Ask {
             method: "POST",
+            target: "/mcp".to_owned(),
             bearer: Some("Bearer a1.o1"),
             accept: "application/json, text/event-stream",
             content_type: "application/json",
@@ -73,7 +75,7 @@ pub(super) async fn ask(ask: Ask) -> Got {
     headers.extend(ask.bearer.map(|bearer| ("authorization".to_owned(), bearer.to_owned())));
     headers.extend(ask.session.map(|session| ("mcp-session-id".to_owned(), session)));
     let mut connection = HttpConnection::connect(&"c1".into(), "test", EDGE).await.expect("the edge listens");
-    let request = Request { method: ask.method, target: "/mcp".to_owned(), headers, body: Bytes::from(ask.body) };
+    let request = Request { method: ask.method, target: ask.target, headers, body: Bytes::from(ask.body) };
     let mut response = connection.send(request).await.expect("an answer");
     let mut body = Vec::new();
     while let Some(piece) = response.body.next().await {

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::script::Rule;
 use super::world::{Played, Setup, log, play};
+use crate::defect::Defect;
 use crate::fx::Fiber;
 use crate::operation::{Kind, Operation};
 use crate::platform::JsError;
@@ -91,6 +92,28 @@ fn a_resolve_carries_the_capability_over_and_never_invents_one() {
     assert_eq!(kept.log, ["name \"Stored\"", "true"]);
     let absent = with_record(Vec::new(), Some(stored("org-1", None)), None, true);
     assert_eq!(absent.log, ["name \"Stored\"", "null"]);
+}
+
+#[test]
+fn the_historical_defect_loses_the_capability() {
+    let played =
+        play(Setup { defects: vec![Defect::AppsCapabilityForgotten], ..Setup::default() }, |world| async move {
+            world.open(50).await;
+            world
+                .inside("negotiate", 50, |session| async move {
+                    persist_apps_enabled(&session, true, &Span::root("test")).await;
+                })
+                .await;
+            world.open(50).await;
+            world
+                .inside("restore", 50, |session| async move {
+                    crate::session::start::on_start(session.clone(), None).await.expect("started");
+                    let kept = session.ctx().storage().get(&GET, META_KEY).await.expect("read").expect("a record");
+                    log(&kept["appsEnabled"]);
+                })
+                .await;
+        });
+    assert_eq!(played.log.last().map(String::as_str), Some("null"));
 }
 
 fn unreachable() -> Vec<Rule> {

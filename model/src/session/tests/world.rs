@@ -22,6 +22,7 @@ use crate::platform::{
     ObjectContext, ObjectKey, RuntimeBuild, Socket, Stub, Worker,
 };
 use crate::rt;
+use crate::session::owner_object::{OWNER_CLASS, OwnerObject};
 use crate::session::{CLASS, NAME_PREFIX, SessionObject};
 
 static CALL: Operation = Operation { name: "test · call", kind: Kind::Io, hops: 0, assumed: false, waits_on: "" };
@@ -51,6 +52,10 @@ pub(crate) struct Setup {
     pub defects: Vec<Defect>,
     /// False for an object whose id never had a name.
     pub named: bool,
+    /// How a person is asked.
+    pub mode: &'static str,
+    /// Idle ceiling of a session that is paused.
+    pub max_paused_ms: u64,
     /// What goes wrong.
     pub rules: Vec<Rule>,
     /// Runtimes an isolate tries not to exceed.
@@ -61,12 +66,13 @@ pub(crate) struct Setup {
 
 impl Default for Setup {
     fn default() -> Self {
-        let build = RuntimeBuild::May2026;
         Setup {
-            build,
+            build: RuntimeBuild::May2026,
             timeout_ms: TIMEOUT_MS,
             defects: Vec::new(),
             named: true,
+            mode: "model",
+            max_paused_ms: 540_000,
             rules: Vec::new(),
             cap: 32,
             supports_cap_eviction: true,
@@ -119,6 +125,8 @@ pub(crate) struct World {
     worker: Rc<Worker>,
     named: bool,
     id: &'static str,
+    organization: &'static str,
+    mode: &'static str,
 }
 
 /// What a story left behind.
@@ -145,10 +153,11 @@ where
             session_timeout_ms: setup.timeout_ms,
             resident_runtime_soft_cap: setup.cap,
             supports_cap_eviction: setup.supports_cap_eviction,
+            max_paused_session_idle_ms: setup.max_paused_ms,
             defects: DefectSet::of(setup.defects),
             ..HostConfig::default()
         };
-        let world = Rc::new(World::start(config, setup.build, setup.named));
+        let world = Rc::new(World { mode: setup.mode, ..World::start(config, setup.build, setup.named) });
         story(Rc::clone(&world)).await;
         world.worker.stop();
         world.cluster.stop();
@@ -182,19 +191,28 @@ where
 
 impl World {
     fn start(config: HostConfig, build: RuntimeBuild, named: bool) -> Self {
+        let of_owner = config.clone();
         let class = move |ctx: ObjectContext| -> Rc<dyn DurableObject> {
             Rc::new(Probe(SessionObject::new(ctx, Rc::new(config.clone()))))
         };
         let mut classes: BTreeMap<&'static str, crate::platform::Class> = BTreeMap::new();
         classes.insert(CLASS, Arc::new(class));
+        let owner =
+            move |ctx: ObjectContext| -> Rc<dyn DurableObject> { OwnerObject::new(ctx, Rc::new(of_owner.clone())) };
+        classes.insert(OWNER_CLASS, Arc::new(owner));
         let cluster = Cluster::start(ClusterConfig { isolate_count: 1, build, classes });
         let worker = Worker::start(&cluster, "worker", IpAddr::V4(Ipv4Addr::new(10, 3, 0, 1)));
-        World { cluster, worker: Rc::new(worker), named, id: "s1" }
+        World { cluster, worker: Rc::new(worker), named, id: "s1", organization: "org-1", mode: "model" }
     }
 
     /// The same world, to speak to another of its sessions.
     pub fn at(&self, id: &'static str) -> World {
-        World { cluster: self.cluster.clone(), worker: Rc::clone(&self.worker), named: self.named, id }
+        World { cluster: self.cluster.clone(), worker: Rc::clone(&self.worker), id, ..*self }
+    }
+
+    /// The same, for another organisation.
+    pub fn of(&self, organization: &'static str) -> World {
+        World { organization, ..self.at(self.id) }
     }
 
     /// The key of the object.
@@ -211,7 +229,8 @@ impl World {
         Control::new(self.cluster.clone())
     }
 
-    fn post(&self, label: &'static str, call: Box<dyn FnOnce() -> LocalFuture<()> + Send>) {
+    /// Runs a request of the worker's own.
+    pub(super) fn post(&self, label: &'static str, call: Box<dyn FnOnce() -> LocalFuture<()> + Send>) {
         let label = Arc::<str>::from(label);
         let lane = Lane::named(&self.id.into(), &format!("http.{label}"), 0);
         self.worker.handle().request(label, &lane, call);
@@ -219,7 +238,11 @@ impl World {
 
     /// Calls a method of the session and logs `label` with its answer; goes on `ms` later, whatever became of the call.
     pub async fn rpc(&self, label: &'static str, method: &'static str, arguments: Value, ms: u64) {
-        let key = self.key();
+        self.rpc_of(self.key(), label, method, arguments, ms).await;
+    }
+
+    /// The same for any object.
+    pub async fn rpc_of(&self, key: ObjectKey, label: &'static str, method: &'static str, arguments: Value, ms: u64) {
         let call = move || -> LocalFuture<()> {
             Box::pin(async move {
                 let answer = Stub::new(key).rpc(&CALL, method, arguments).await;
@@ -232,12 +255,15 @@ impl World {
 
     /// What a bridge does first: the name, and what the connect carries. Starts the object in its section.
     pub async fn open(&self, ms: u64) {
-        self.rpc("open", "setName", json!({"name": self.name(), "props": props("org-1")}), ms).await;
+        let mut props = props(self.organization);
+        props["session"]["elicitationMode"] = self.mode.into();
+        props["session"]["webOrigin"] = "https://host".into();
+        self.rpc("open", "setName", json!({"name": self.name(), "props": props}), ms).await;
     }
 
     /// An owner check by the owner.
     pub async fn validate(&self, label: &'static str, ms: u64) {
-        let owner = json!({"accountId": "user-1", "organizationId": "org-1"});
+        let owner = json!({"accountId": "user-1", "organizationId": self.organization});
         self.rpc(label, "validateMcpSessionOwner", owner, ms).await;
     }
 

@@ -1,0 +1,117 @@
+//! Trips through the microtask queue around paused executions, counted on real objects.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::script::{shared, start_ticking, start_ticking_at, stop_ticking, ticks};
+use super::world::{Played, Setup, log, play};
+use crate::agents::transport::testing::counted;
+use crate::js::{call, hops};
+use crate::platform::DurableObject;
+use crate::session::interaction::Response;
+use crate::session::leases::{self, Deadline};
+use crate::session::owner_object::OwnerObject;
+use crate::session::{SessionObject, approvals};
+
+/// Opens the session, then runs `work` inside it.
+fn in_open_session<Fut>(work: impl Fn(Rc<SessionObject>) -> Fut + Send + 'static) -> Played
+where
+    Fut: Future<Output = ()> + 'static,
+{
+    play(Setup::default(), |world| async move {
+        world.open(50).await;
+        world.inside("work", 50, work).await;
+    })
+}
+
+#[test]
+fn a_lease_takes_its_reference_in_15_trips_then_both_clock_writes_in_5_then_asks_the_directory() {
+    let played = in_open_session(|session| async move {
+        start_ticking_at("sched · storage.get destroy-pending");
+        let starting = Rc::clone(&session);
+        let deadline = Deadline::from_now();
+        let id: Arc<str> = "exec_1".into();
+        drop(call(async move { leases::start(&starting, &id, &deadline, None).await.is_ok() }));
+        hops(40).await;
+        log(format_args!("{:?}", stop_ticking()));
+    });
+    let expected = [
+        ("sched · storage.get destroy-pending", 0),
+        ("sched · storage.setAlarm heartbeat", 4),
+        ("rearm · storage.getAlarm", 9),
+        ("clock · storage.put last-activity-ms", 15),
+        ("clock · storage.setAlarm idle", 15),
+        ("lease.start · dir.put", 21),
+    ];
+    assert_eq!(played.log[1..], [format!("{expected:?}")]);
+}
+
+#[test]
+fn a_decision_is_recorded_in_3_trips_taken_in_4_and_missed_in_4() {
+    let played = in_open_session(|session| async move {
+        let id: Arc<str> = "exec_1".into();
+        let recording = Rc::clone(&session);
+        let recorded_id = Arc::clone(&id);
+        let record = async move {
+            approvals::record(&recording, &recorded_id, Response::timed_out()).await.expect("recorded");
+        };
+        log(counted(record).await);
+        for _ in 0..2 {
+            let (taking, id) = (Rc::clone(&session), Arc::clone(&id));
+            let taken = shared::<bool>();
+            let told = Rc::clone(&taken);
+            let take = async move {
+                *told.borrow_mut() = approvals::take(taking, id).await.expect("taken").is_some();
+            };
+            log(format_args!("{} {}", counted(take).await, taken.borrow()));
+        }
+    });
+    assert_eq!(played.log[1..], ["3", "4 true", "4 false"]);
+}
+
+#[test]
+fn a_woken_waiter_goes_on_inside_the_record() {
+    let played = in_open_session(|session| async move {
+        let id: Arc<str> = "exec_1".into();
+        let (waiting, waited_id) = (Rc::clone(&session), Arc::clone(&id));
+        drop(call(async move {
+            let taken = approvals::wait(&waiting, &waited_id, &crate::fx::Fiber::new()).await;
+            log(format_args!("taken {} at {}", taken.is_ok(), ticks()));
+        }));
+        hops(6).await;
+        start_ticking();
+        approvals::record(&session, &id, Response::timed_out()).await.expect("recorded");
+        log(format_args!("recorded at {} waits {}", ticks(), session.approvals.has_waiter(&id)));
+        hops(8).await;
+        stop_ticking();
+    });
+    assert_eq!(played.log[1..], ["recorded at 3 waits false", "taken true at 7"]);
+}
+
+#[test]
+fn an_entry_point_answers_3_trips_after_its_flush() {
+    let played = in_open_session(|session| async move {
+        start_ticking_at("rpc · flush");
+        let asked = json!({"executionId": "x", "accountId": "user-2", "organizationId": "org-1"});
+        let answer = crate::session::approval_rpc::get_paused(session, asked).await.expect("an answer");
+        log(format_args!("{} at {}", answer["status"], ticks()));
+        stop_ticking();
+    });
+    assert_eq!(played.log[1..], [r#""forbidden" at 4"#]);
+}
+
+#[test]
+fn the_directory_reads_in_3_and_forgets_key_and_alarm_together_in_4() {
+    let played = in_open_session(|session| async move {
+        let owner = OwnerObject::new(session.ctx().clone(), Rc::clone(&session.config));
+        start_ticking();
+        owner.rpc("delete", json!({"executionId": "exec_1"})).await.expect("forgotten");
+        log(ticks());
+        log(format_args!("{:?}", stop_ticking()));
+    });
+    let expected =
+        [("dir · storage.get owner", 0), ("dir · storage.delete owner", 3), ("dir · storage.deleteAlarm", 3)];
+    assert_eq!(played.log[1..], ["7".to_owned(), format!("{expected:?}")]);
+}
