@@ -3,7 +3,8 @@
 //! Split by decision: [`start`] single flight, [`init`] the cold build, [`teardown`] giving the runtime back, [`alarm`]
 //! and [`alarm_policy`], [`clock`] the idle clock, [`ownership`] the owner check and restore, [`connect`] sockets,
 //! [`destroy`], [`meta`] the stored identity, [`apps`] a capability kept with it, [`failure`] the classifier, [`report`]
-//! who captures what, [`residency`] what the isolate counts, [`cap`] its soft cap, [`build_queue`] its builds at a time.
+//! who captures what, [`residency`] what the isolate counts, [`cap`] its soft cap, [`build_queue`] its builds at a
+//! time, [`lease`] for how long either may be held.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -31,6 +32,7 @@ pub mod destroy;
 pub mod engine;
 pub mod failure;
 pub mod init;
+mod lease;
 pub mod meta;
 pub mod ownership;
 mod report;

@@ -13,6 +13,7 @@ mod eviction_frees_a_runtime;
 mod eviction_takes_the_oldest;
 mod gauge_matches_residents;
 mod idle_runtime_is_released;
+mod lost_holdings_expire;
 mod no_cross_context_io;
 mod one_build_at_a_time;
 mod one_teardown_at_a_time;
@@ -41,6 +42,7 @@ pub const ALL: &[Invariant] = &[
     registry_matches_residents::INVARIANT,
     reservations_are_returned::INVARIANT,
     permits_are_returned::INVARIANT,
+    lost_holdings_expire::INVARIANT,
     cap_counts_every_build::INVARIANT,
     admission_never_waits::INVARIANT,
     eviction_takes_the_oldest::INVARIANT,
