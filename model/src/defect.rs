@@ -81,6 +81,8 @@ pub enum Defect {
     DeadSessionRegistered,
     /// A connect that finds no runtime is refused, although its session lives. Found here.
     ConnectWithoutRuntime,
+    /// What a build held when its object was reset stays taken for the life of the isolate. Found here.
+    LostHoldingsKept,
 }
 
 /// What is known about a defect.
@@ -416,6 +418,14 @@ pub const DEFECTS: &[DefectInfo] = &[
         described: true,
         story: "a request whose session is evicted between its owner check and its connect gets a 200 without an answer",
         caught_by: "eviction-cuts-no-request",
+    },
+    DefectInfo {
+        defect: Defect::LostHoldingsKept,
+        name: "lost-holdings-kept",
+        source: "found here, FINDINGS.md 8",
+        described: true,
+        story: "each reset during a build takes a permit and a place of the cap with it, until every cold build waits 10 s",
+        caught_by: "lost-holdings-expire",
     },
 ];
 

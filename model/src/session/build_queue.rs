@@ -11,13 +11,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 
-use super::SessionObject;
+use super::{HostConfig, SessionObject, holding};
 use crate::defect::defect;
 use crate::js::{EventLoop, Promise, TimerHandle};
 use crate::platform::{JsError, module_scope, operate};
 
 /// Builds that run at a time.
-const MAX_CONCURRENT_BUILDS: u32 = 4;
+const MAX_CONCURRENT_BUILDS: usize = 4;
 /// Longest wait for a permit, in milliseconds; then the build goes on without one.
 const MAX_QUEUE_WAIT_MS: u64 = 10_000;
 /// How often a waiter looks whether it was granted a permit, in milliseconds.
@@ -29,8 +29,14 @@ crate::operations! {
 
 #[derive(Default)]
 struct Builds {
-    active: Cell<u32>,
+    held: RefCell<Vec<Held>>,
     queue: RefCell<VecDeque<Rc<Waiter>>>,
+}
+
+/// A permit that is held.
+struct Held {
+    waiter: Rc<Waiter>,
+    since_ms: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +52,7 @@ enum State {
 struct Waiter {
     state: Cell<State>,
     label: Arc<str>,
+    config: Rc<HostConfig>,
     /// The one who gives a permit back settles the first; a timer of the waiter's own settles the second.
     granted: Promise<()>,
     noticed: Promise<()>,
@@ -71,6 +78,7 @@ impl Permit {
         Permit(Rc::new(Waiter {
             state: Cell::new(State::New),
             label: Arc::clone(session.label()),
+            config: Rc::clone(&session.config),
             granted: Promise::new(),
             noticed: Promise::new(),
             timers: RefCell::default(),
@@ -109,7 +117,7 @@ impl Permit {
         waiter.timers.take().iter().flatten().for_each(TimerHandle::clear);
         match waiter.state.replace(State::Cancelled) {
             State::Queued => leave_queue(waiter),
-            State::Granted => release(&waiter.label),
+            State::Granted => release(waiter),
             State::New | State::TimedOut | State::Cancelled => {}
         }
     }
@@ -117,7 +125,8 @@ impl Permit {
 
 fn ask(waiter: &Rc<Waiter>) {
     let builds = module_scope::<Builds>();
-    if builds.active.get() < MAX_CONCURRENT_BUILDS {
+    take_back_expired(&builds);
+    if builds.held.borrow().len() < MAX_CONCURRENT_BUILDS {
         return grant(&builds, waiter);
     }
     waiter.state.set(State::Queued);
@@ -132,24 +141,38 @@ fn ask(waiter: &Rc<Waiter>) {
     }
 }
 
-fn grant(builds: &Builds, waiter: &Waiter) {
-    builds.active.set(builds.active.get() + 1);
-    waiter.state.set(State::Granted);
+fn grant(builds: &Builds, waiter: &Rc<Waiter>) {
     let isolate = EventLoop::current();
-    state_event!("permit.granted", waiter.label, isolate = &*isolate.name, active = builds.active.get());
+    builds.held.borrow_mut().push(Held { waiter: Rc::clone(waiter), since_ms: isolate.now_ms() });
+    waiter.state.set(State::Granted);
+    let active = builds.held.borrow().len();
+    state_event!("permit.granted", waiter.label, isolate = &*isolate.name, active = active);
     waiter.granted.settle(());
 }
 
-/// `release`: the first that still waits gets it, in the context of whoever gave it back.
-fn release(label: &Arc<str>) {
-    let builds = module_scope::<Builds>();
-    builds.active.set(builds.active.get().saturating_sub(1));
+/// `release`; nothing if the permit was taken back already.
+fn release(waiter: &Rc<Waiter>) {
+    give_back(&module_scope::<Builds>(), |held| Rc::ptr_eq(&held.waiter, waiter));
+}
+
+fn take_back_expired(builds: &Builds) {
+    while give_back(builds, |held| holding::is_expired(&held.waiter.config, held.since_ms)) {}
+}
+
+/// Gives back the first permit that is `wanted`, false when there is none: the first that still waits gets it, in the
+/// context of whoever gave it back.
+fn give_back(builds: &Builds, wanted: impl Fn(&Held) -> bool) -> bool {
+    let index = builds.held.borrow().iter().position(wanted);
+    let Some(index) = index else { return false };
+    let held = builds.held.borrow_mut().remove(index);
     let isolate = EventLoop::current();
-    state_event!("permit.returned", label, isolate = &*isolate.name, active = builds.active.get());
+    let active = builds.held.borrow().len();
+    state_event!("permit.returned", held.waiter.label, isolate = &*isolate.name, active = active);
     let next = builds.queue.borrow_mut().pop_front();
     if let Some(next) = next {
-        grant(&builds, &next);
+        grant(builds, &next);
     }
+    true
 }
 
 fn time_out(waiter: &Rc<Waiter>) {

@@ -38,7 +38,7 @@ pub(super) async fn admit(session: &Rc<SessionObject>, fiber: &Fiber, span: &Spa
         fiber.or_die(defective::pause()).await?;
     }
     session.reserved_cold_build_slot.set(true);
-    residency::reserve_cold_build_slot(session.label());
+    residency::reserve_cold_build_slot(session);
     if !is_over_cap {
         return Ok(());
     }
@@ -79,13 +79,13 @@ fn is_over_cap(session: &SessionObject) -> bool {
 }
 
 /// The finaliser around all of init: the reservation goes back exactly once, however the init ends.
-pub(super) fn give_reservation_back(session: &SessionObject, place: Place, is_ok: bool) {
+pub(super) fn give_reservation_back(session: &Rc<SessionObject>, place: Place, is_ok: bool) {
     let wanted = if defect!(session.config, ReservationReturnedAtBuild) { Place::Build } else { Place::Init };
     if place != wanted || (is_ok && defect!(session.config, ReservationReturnedOnFailure)) {
         return;
     }
     if session.reserved_cold_build_slot.replace(false) {
-        residency::release_cold_build_slot(session.label());
+        residency::release_cold_build_slot(session);
     }
 }
 

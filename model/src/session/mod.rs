@@ -3,7 +3,8 @@
 //! Split by decision: [`start`] single flight, [`init`] the cold build, [`teardown`] giving the runtime back, [`alarm`]
 //! and [`alarm_policy`], [`clock`] the idle clock, [`ownership`] the owner check and restore, [`connect`] sockets,
 //! [`destroy`], [`meta`] the stored identity, [`apps`] a capability kept with it, [`failure`] the classifier, [`report`]
-//! who captures what, [`residency`] what the isolate counts, [`cap`] its soft cap, [`build_queue`] its builds at a time.
+//! who captures what, [`residency`] what the isolate counts, [`cap`] its soft cap, [`build_queue`] its builds at a
+//! time, [`holding`] for how long either may be held.
 //!
 //! Paused executions: [`engine`] what runs and pauses, [`tools`] what the model sees of it, [`leases`] what a pause holds,
 //! [`approvals`] and [`approval_rpc`] decisions in a browser, [`model_resume`] resuming, also in another session, which
@@ -38,6 +39,7 @@ pub mod elicit;
 pub mod engine;
 pub mod failure;
 pub mod init;
+mod holding;
 pub mod interaction;
 pub mod leases;
 pub mod meta;

@@ -6,7 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{SessionObject, cap};
+use super::{SessionObject, cap, holding};
 use crate::defect::defect;
 use crate::js::EventLoop;
 use crate::platform::module_scope;
@@ -19,9 +19,15 @@ const EVICTION_REQUEST_GRACE_MS: u64 = 15_000;
 struct Residency {
     resident_runtime_count: Cell<u64>,
     peak_resident_runtime_count: Cell<u64>,
-    in_flight_cold_build_count: Cell<u64>,
+    in_flight_cold_builds: RefCell<Vec<Reservation>>,
     /// By session id, in the order of first registration.
     resident_sessions: RefCell<Vec<(Arc<str>, Entry)>>,
+}
+
+/// A cold build on its way to a runtime.
+struct Reservation {
+    session: Rc<SessionObject>,
+    since_ms: u64,
 }
 
 /// A registered session: how old its use is, and how it is asked.
@@ -50,25 +56,36 @@ pub(super) fn release(label: &Arc<str>) {
 }
 
 /// `reserveColdBuildSlot`: one more build on its way to a runtime.
-pub(super) fn reserve_cold_build_slot(label: &Arc<str>) {
+pub(super) fn reserve_cold_build_slot(session: &Rc<SessionObject>) {
     let residency = module_scope::<Residency>();
-    let count = residency.in_flight_cold_build_count.get() + 1;
-    residency.in_flight_cold_build_count.set(count);
-    state_event!("reservation.taken", label, isolate = &*isolate(), in_flight = count);
+    let reservation = Reservation { session: Rc::clone(session), since_ms: EventLoop::current().now_ms() };
+    residency.in_flight_cold_builds.borrow_mut().push(reservation);
+    let count = residency.in_flight_cold_builds.borrow().len();
+    state_event!("reservation.taken", session.label(), isolate = &*isolate(), in_flight = count);
 }
 
-/// `releaseColdBuildSlot`: one less, never below zero.
-pub(super) fn release_cold_build_slot(label: &Arc<str>) {
+/// `releaseColdBuildSlot`: one less; nothing if it was taken back already.
+pub(super) fn release_cold_build_slot(session: &Rc<SessionObject>) {
+    give_back(|reservation| Rc::ptr_eq(&reservation.session, session));
+}
+
+/// Gives back the first reservation that is `wanted`; false when there is none.
+fn give_back(wanted: impl Fn(&Reservation) -> bool) -> bool {
     let residency = module_scope::<Residency>();
-    let count = residency.in_flight_cold_build_count.get().saturating_sub(1);
-    residency.in_flight_cold_build_count.set(count);
-    state_event!("reservation.returned", label, isolate = &*isolate(), in_flight = count);
+    let index = residency.in_flight_cold_builds.borrow().iter().position(wanted);
+    let Some(index) = index else { return false };
+    let reservation = residency.in_flight_cold_builds.borrow_mut().remove(index);
+    let count = residency.in_flight_cold_builds.borrow().len();
+    state_event!("reservation.returned", reservation.session.label(), isolate = &*isolate(), in_flight = count);
+    true
 }
 
 /// Resident runtimes and cold builds in flight.
 pub(super) fn load() -> (u64, u64) {
+    while give_back(|reservation| holding::is_expired(&reservation.session.config, reservation.since_ms)) {}
     let residency = module_scope::<Residency>();
-    (residency.resident_runtime_count.get(), residency.in_flight_cold_build_count.get())
+    let in_flight = residency.in_flight_cold_builds.borrow().len();
+    (residency.resident_runtime_count.get(), in_flight as u64)
 }
 
 /// `registerResidentSession`: by the session's id. A replaced entry keeps its place in the order, and nothing else.

@@ -102,8 +102,8 @@ impl<'t> Matcher<'t> {
             fits(span)
                 && span.attribute("mcp.session.dispose_reason").and_then(|told| told.as_str()) == begin.text("reason")
         };
-        let index = self.spans.iter().position(|span| same_reason(span));
-        let index = index.or_else(|| self.spans.iter().take(1).position(|span| fits(span)));
+        let index = self.spans.iter().position(same_reason);
+        let index = index.or_else(|| self.spans.iter().take(1).position(fits));
         let span = index.map(|index| self.spans.remove(index));
         match log {
             Some(log) => self.agree(begin, log, span),

@@ -20,3 +20,5 @@ pub const PERMIT_COUNT_MAX: u64 = 4;
 pub const PERMIT_WAIT_MS_MAX: u64 = 10_200;
 /// A session that was asked for its runtime is not asked again for so long (EVICTION_REQUEST_GRACE_MS).
 pub const EVICTION_GRACE_MS: u64 = 15_000;
+/// What was lost with its object is taken back after so long: the core's lease and a second for the world.
+pub const HELD_MS_MAX: u64 = 61_000;

@@ -15,6 +15,7 @@ mod execution_ids_are_unique;
 mod gauge_matches_residents;
 mod idle_runtime_is_released;
 mod leases_are_returned;
+mod lost_holdings_expire;
 mod no_cross_context_io;
 mod one_build_at_a_time;
 mod one_teardown_at_a_time;
@@ -46,6 +47,7 @@ pub const ALL: &[Invariant] = &[
     registry_matches_residents::INVARIANT,
     reservations_are_returned::INVARIANT,
     permits_are_returned::INVARIANT,
+    lost_holdings_expire::INVARIANT,
     cap_counts_every_build::INVARIANT,
     admission_never_waits::INVARIANT,
     eviction_takes_the_oldest::INVARIANT,

@@ -163,3 +163,24 @@ fn what_a_reset_takes_away_in_a_build_stays_taken() {
     assert_eq!(played.recorded.values("permit.returned", "active").last(), Some(&"1"));
     assert_eq!(played.log.last().expect("counted"), "(3, 1)");
 }
+
+#[test]
+fn what_was_lost_is_taken_back_by_whoever_needs_it_after_a_minute() {
+    let lose = |defects| {
+        let setup = Setup { rules: four_held(), defects, timeout_ms: 300_000, ..Setup::default() };
+        play(setup, |world| async move {
+            open(&world, &IDS[..4]).await;
+            for id in &IDS[..4] {
+                assert!(world.handle().reset(&world.at(id).key(), JsError::code_updated(), || ()));
+            }
+            rt::sleep_ms(60_000).await;
+            world.at("s5").open(15_000).await;
+        })
+    };
+    let fixed = lose(vec![]).recorded;
+    assert_eq!((fixed.count("permit.queued"), fixed.count("permit.returned")), (0, 5));
+    assert_eq!(fixed.values("cap.checked", "in_flight").last(), Some(&"0"));
+    let described = lose(vec![Defect::LostHoldingsKept]);
+    assert_eq!(waited(&described), [("s5", "10000", "true")]);
+    assert_eq!(described.recorded.values("cap.checked", "in_flight").last(), Some(&"4"));
+}

@@ -312,3 +312,23 @@ fn an_eviction_counts_in_5_trips_and_answers_3_after_its_end() {
     });
     assert_eq!(played.log.last().expect("counted"), "8");
 }
+
+#[test]
+fn a_free_permit_and_the_handle_take_1_trip_each_and_admission_none() {
+    const NAMES: [&str; 4] = ["meta · storage.put session-meta", "init · db.open", "build · permit", "build · import"];
+    let played = play(Setup::default(), |world| async move {
+        start_ticking_at(NAMES[0]);
+        world
+            .inside("init", 50, |session| async move {
+                *session.agent.props.borrow_mut() = Some(props("org-1"));
+                drop(call(init(session)));
+                // Long enough for what comes before: the read, and the close of a scratch handle.
+                hops(40).await;
+                let begun = stop_ticking().into_iter().filter(|(name, _)| NAMES.contains(name));
+                log(format_args!("{:?}", begun.map(|(_, at)| at).collect::<Vec<_>>()));
+            })
+            .await;
+    });
+    // The put takes four trips.
+    assert_eq!(played.log, ["[0, 4, 5, 6, 6]"]);
+}
