@@ -37,6 +37,8 @@ pub struct Session {
     pub sockets: BTreeSet<String>,
     /// Accepted requests without an answer yet.
     pub requests: BTreeSet<String>,
+    /// The rows of accepted requests that are durable: an answer whose turn was lost leaves its row.
+    pub rows: BTreeSet<String>,
     /// Executions of the runtime that wait for a person.
     pub paused: BTreeSet<String>,
     /// When the last live thing ended.
@@ -58,6 +60,8 @@ pub struct Session {
 pub struct Runtime {
     /// Its number.
     pub number: Option<u64>,
+    /// Number of its engine.
+    pub engine: Option<u64>,
     /// When it was installed.
     pub at_ms: u64,
 }
@@ -109,6 +113,7 @@ impl Session {
         self.isolate = None;
         self.runtime = None;
         self.paused.clear();
+        self.requests.extend(self.rows.iter().cloned());
         self.start_count = 0;
         self.init_count = 0;
         self.teardown_count = 0;
@@ -209,6 +214,8 @@ fn apply_platform(session: &mut Session, event: &Event) {
             }
         }
         "storage.put" if event.text("key") == Some("cf_agents_destroy_pending") => session.is_marked = true,
+        "storage.put" => session.rows.extend(row_of(event).map(str::to_owned)),
+        "storage.deleted" => drop(row_of(event).map(|row| session.rows.remove(row))),
         "object.reset" => session.lose_everything_live(at_ms),
         "alarm.set" => {
             session.alarm = Alarm::Armed {
@@ -238,9 +245,17 @@ fn apply_platform(session: &mut Session, event: &Event) {
             session.sockets.remove(&key_of(event, "socket"));
             session.end_live(at_ms);
         }
-        "storage.wiped" => session.wiped_at_ms = Some(at_ms),
+        "storage.wiped" => {
+            session.wiped_at_ms = Some(at_ms);
+            session.rows.clear();
+        }
         _ => {}
     }
+}
+
+/// The stream of a request's row, if that is what was written or deleted.
+fn row_of(event: &Event) -> Option<&str> {
+    event.text("key")?.strip_prefix("__mcp_stream_reqs__:")
 }
 
 fn apply_state(session: &mut Session, event: &Event) {
@@ -255,13 +270,14 @@ fn apply_state(session: &mut Session, event: &Event) {
         "disposal.begin" => session.disposal_count += 1,
         "disposal.end" => lower(&mut session.disposal_count),
         "runtime.installed" => {
-            session.runtime = Some(Runtime { number: event.number("runtime"), at_ms });
+            session.runtime = Some(Runtime { number: event.number("runtime"), engine: event.number("engine"), at_ms });
         }
         "runtime.released" => {
             session.runtime = None;
             session.paused.clear();
         }
-        "execution.paused" => {
+        // What an engine runs outlives its runtime, and then pauses where nobody looks.
+        "execution.paused" if session.runtime.is_some_and(|runtime| runtime.engine == event.number("engine")) => {
             session.paused.insert(key_of(event, "execution"));
         }
         "execution.resumed" | "execution.settled" if session.paused.remove(&key_of(event, "execution")) => {
