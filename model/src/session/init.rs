@@ -170,8 +170,7 @@ async fn build_steps(
     create.end();
     created?;
     let engine = Engine::new(std::sync::Arc::clone(session.label()), Rc::clone(&session.config));
-    // The session supplies no parent span in this host: each tool call is a trace of its own.
-    let tools = SessionTools::new(session, Rc::clone(&engine), ToolsConfig::of(meta), None);
+    let tools = SessionTools::new(session, Rc::clone(&engine), ToolsConfig::of(meta), Some(span.clone()));
     let server = McpServer::new("executor", "1.0.0", tools);
     apps::watch(session, &server, meta.apps_enabled(), create);
     Ok(Runtime { server, engine })

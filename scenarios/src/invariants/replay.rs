@@ -37,8 +37,6 @@ pub struct Session {
     pub sockets: BTreeSet<String>,
     /// Accepted requests without an answer yet.
     pub requests: BTreeSet<String>,
-    /// The rows of accepted requests that are durable: an answer whose turn was lost leaves its row.
-    pub rows: BTreeSet<String>,
     /// Executions of the runtime that wait for a person.
     pub paused: BTreeSet<String>,
     /// When the last live thing ended.
@@ -113,7 +111,6 @@ impl Session {
         self.isolate = None;
         self.runtime = None;
         self.paused.clear();
-        self.requests.extend(self.rows.iter().cloned());
         self.start_count = 0;
         self.init_count = 0;
         self.teardown_count = 0;
@@ -214,8 +211,6 @@ fn apply_platform(session: &mut Session, event: &Event) {
             }
         }
         "storage.put" if event.text("key") == Some("cf_agents_destroy_pending") => session.is_marked = true,
-        "storage.put" => session.rows.extend(row_of(event).map(str::to_owned)),
-        "storage.deleted" => drop(row_of(event).map(|row| session.rows.remove(row))),
         "object.reset" => session.lose_everything_live(at_ms),
         "alarm.set" => {
             session.alarm = Alarm::Armed {
@@ -245,17 +240,9 @@ fn apply_platform(session: &mut Session, event: &Event) {
             session.sockets.remove(&key_of(event, "socket"));
             session.end_live(at_ms);
         }
-        "storage.wiped" => {
-            session.wiped_at_ms = Some(at_ms);
-            session.rows.clear();
-        }
+        "storage.wiped" => session.wiped_at_ms = Some(at_ms),
         _ => {}
     }
-}
-
-/// The stream of a request's row, if that is what was written or deleted.
-fn row_of(event: &Event) -> Option<&str> {
-    event.text("key")?.strip_prefix("__mcp_stream_reqs__:")
 }
 
 fn apply_state(session: &mut Session, event: &Event) {

@@ -68,14 +68,14 @@ fn a_silent_client_is_waited_for_a_minute() {
         respond(&world, json!({"result": {"action": "accept"}}), 100).await;
     });
     assert_eq!(played.log, [ASKS, "still waits", r#"execute error "Internal tool error [00000000]""#]);
-    assert_eq!(played.recorded.values("console.error", "error"), ["MCP error -32001: Request timed out"]);
+    assert!(played.recorded.values("console.error", "error")[0].ends_with("MCP error -32001: Request timed out"));
 }
 
 #[test]
 fn a_client_that_cannot_be_asked_is_not() {
     let played = native(json!({}), Vec::new(), |_| async {});
     assert_eq!(played.log, [r#"execute error "Internal tool error [00000000]""#]);
-    assert_eq!(played.recorded.values("console.error", "error"), ["Client does not support form elicitation."]);
+    assert!(played.recorded.values("console.error", "error")[0].ends_with("Client does not support form elicitation."));
 }
 
 #[test]
@@ -89,5 +89,5 @@ fn a_server_that_closes_asks_nobody_any_more_and_there_is_nothing_to_resume() {
             .await;
     });
     assert_eq!(played.log, [ASKS, "resume answered"]);
-    assert_eq!(played.recorded.values("console.error", "error"), ["MCP error -32000: Connection closed"]);
+    assert!(played.recorded.values("console.error", "error")[0].ends_with("MCP error -32000: Connection closed"));
 }
