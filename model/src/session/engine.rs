@@ -16,7 +16,7 @@ use crate::config::HostConfig;
 use crate::defect::defect;
 use crate::fx::{Cause, within};
 use crate::js::{EventLoop, Promise, call, timer};
-use crate::platform::{JsError, LocalFuture, io, join, sleep};
+use crate::platform::{JsError, LocalFuture, io, join, module_scope, sleep};
 use crate::rt;
 use crate::session::interaction::{Interaction, Response};
 use crate::telemetry::Span;
@@ -56,8 +56,14 @@ type Flight = Promise<Result<Outcome, JsError>>;
 /// Puts the questions of code that runs inline.
 pub type Elicit = Rc<dyn Fn(Interaction) -> LocalFuture<Result<Response, JsError>>>;
 
+/// Engines that were made in this isolate, to number them in traces.
+#[derive(Default)]
+struct Made(Cell<u64>);
+
 /// The engine of a runtime.
 pub struct Engine {
+    /// Its number in traces: what an older engine of the session still runs pauses there, and not here.
+    pub number: u64,
     who: Arc<str>,
     config: Rc<HostConfig>,
     paused: RefCell<BTreeMap<Arc<str>, Waiting>>,
@@ -70,7 +76,10 @@ pub struct Engine {
 impl Engine {
     /// An engine of the session `who`.
     pub fn new(who: Arc<str>, config: Rc<HostConfig>) -> Rc<Self> {
+        let made = module_scope::<Made>();
+        made.0.set(made.0.get() + 1);
         Rc::new(Engine {
+            number: made.0.get(),
             who,
             config,
             paused: RefCell::default(),
@@ -264,7 +273,7 @@ async fn pause(engine: &Engine, run: &Rc<Run>, interaction: Interaction) -> Resu
     let pause = Pause::new(engine.new_id(), interaction);
     let (id, response) = (Arc::clone(&pause.id), pause.response.clone());
     engine.paused.borrow_mut().insert(Arc::clone(&id), (Rc::clone(&pause), Rc::clone(run)));
-    state_event!("execution.paused", engine.who, execution = &*id);
+    state_event!("execution.paused", engine.who, execution = &*id, engine = engine.number);
     run.pauses.offer(pause);
     let Some(within_ms) = within_ms else { return join(&ENGINE_PAUSE, &response).await.map(Some) };
     let answered = within(within_ms, |fiber| async move { fiber.or_die(join(&ENGINE_PAUSE, &response)).await });

@@ -211,6 +211,7 @@ fn load(session: &Rc<SessionObject>, operation: &'static Operation) -> crate::js
 fn install(session: &Rc<SessionObject>, db: Rc<DbHandle>, runtime: Runtime) {
     *session.db.borrow_mut() = Some(db);
     *session.server.borrow_mut() = Some(runtime.server);
+    let engine = runtime.engine.number;
     *session.engine.borrow_mut() = Some(runtime.engine);
     session.initialized.set(true);
     session.runtime.set(EventLoop::current().next_number());
@@ -221,5 +222,5 @@ fn install(session: &Rc<SessionObject>, db: Rc<DbHandle>, runtime: Runtime) {
             residency::register_resident_session(session);
         }
     }
-    state_event!("runtime.installed", session.label(), runtime = session.runtime.get());
+    state_event!("runtime.installed", session.label(), runtime = session.runtime.get(), engine = engine);
 }

@@ -12,12 +12,15 @@ pub struct Lease {
     pub who: Arc<str>,
     /// Since when, in ms.
     pub at_ms: u64,
+    /// When the execution paused: its window counts from about then.
+    pub paused_at_ms: u64,
 }
 
 /// Leases and keep-alive references, as of the events applied so far. A session that loses its memory loses both.
 #[derive(Default)]
 pub struct Leases {
     held: BTreeMap<Arc<str>, Lease>,
+    paused: BTreeMap<Arc<str>, u64>,
     refs: BTreeMap<Arc<str>, u64>,
 }
 
@@ -52,8 +55,12 @@ impl Leases {
         match (event.stream, &*event.name) {
             (Stream::State, "lease.taken") => {
                 if let Some(execution) = event.text("execution") {
-                    self.held.insert(execution.into(), Lease { who: who.clone(), at_ms: event.at_ms });
+                    let paused_at_ms = self.paused.get(execution).copied().unwrap_or(event.at_ms);
+                    self.held.insert(execution.into(), Lease { who: who.clone(), at_ms: event.at_ms, paused_at_ms });
                 }
+            }
+            (Stream::State, "execution.paused") => {
+                self.paused.insert(event.text("execution").unwrap_or("").into(), event.at_ms);
             }
             (Stream::State, "lease.returned") => {
                 self.held.remove(event.text("execution").unwrap_or(""));

@@ -75,7 +75,7 @@ impl Judge<'_> {
 
     /// An owner that was deleted while its lease is held.
     fn forgotten(&self, execution: &str, lease: &Lease, event: &Event) -> Option<Violation> {
-        let is_over = event.at_ms >= lease.at_ms + APPROVAL_MS;
+        let is_over = event.at_ms >= lease.paused_at_ms + APPROVAL_MS;
         let is_excused = self.faults.is_disturbed(&lease.who, lease.at_ms, event.at_ms)
             || self.faults.held_ms(lease.at_ms, event.at_ms) > 0;
         let what = "the directory forgot the owner of a paused execution whose lease is held";

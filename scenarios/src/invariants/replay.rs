@@ -60,6 +60,8 @@ pub struct Session {
 pub struct Runtime {
     /// Its number.
     pub number: Option<u64>,
+    /// Number of its engine.
+    pub engine: Option<u64>,
     /// When it was installed.
     pub at_ms: u64,
 }
@@ -278,13 +280,14 @@ fn apply_state(session: &mut Session, event: &Event) {
         "disposal.begin" => session.disposal_count += 1,
         "disposal.end" => lower(&mut session.disposal_count),
         "runtime.installed" => {
-            session.runtime = Some(Runtime { number: event.number("runtime"), at_ms });
+            session.runtime = Some(Runtime { number: event.number("runtime"), engine: event.number("engine"), at_ms });
         }
         "runtime.released" => {
             session.runtime = None;
             session.paused.clear();
         }
-        "execution.paused" => {
+        // What an engine runs outlives its runtime, and then pauses where nobody looks.
+        "execution.paused" if session.runtime.is_some_and(|runtime| runtime.engine == event.number("engine")) => {
             session.paused.insert(key_of(event, "execution"));
         }
         "execution.resumed" | "execution.settled" if session.paused.remove(&key_of(event, "execution")) => {
