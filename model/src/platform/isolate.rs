@@ -124,6 +124,7 @@ impl Isolate {
             store: Store::load(self.cluster.durable(key)),
             object: RefCell::new(None),
             sockets: RefCell::default(),
+            closing: RefCell::default(),
             calls: RefCell::default(),
             outgoing: RefCell::default(),
             alarm_running: std::cell::Cell::new(None),
@@ -373,7 +374,8 @@ impl Host for Isolate {
         for (_, caller) in calls {
             caller.reset(event_loop, &error);
         }
-        let sockets = std::mem::take(&mut *instance.sockets.borrow_mut());
+        let mut sockets = std::mem::take(&mut *instance.sockets.borrow_mut());
+        sockets.append(&mut instance.closing.borrow_mut());
         for (_, socket) in sockets {
             socket.drop_by_platform(event_loop);
         }
@@ -400,7 +402,7 @@ impl Instance {
     /// Its isolate has ended: the object and what it was given no longer hold on to each other.
     fn let_go(&self) {
         let object = (self.object.take(), self.outgoing.take(), self.calls.take(), self.sockets.take());
-        drop((object, self.store.syncs.take()));
+        drop((object, self.closing.take(), self.store.syncs.take()));
         self.io.empty();
     }
 

@@ -100,6 +100,8 @@ pub(super) struct Instance {
     pub store: Store,
     pub object: RefCell<Option<Rc<dyn DurableObject>>>,
     pub sockets: RefCell<BTreeMap<u64, Socket>>,
+    /// Sockets that it has closed, while the close waits at the output gate.
+    pub closing: RefCell<BTreeMap<u64, Socket>>,
     /// Calls that wait for this incarnation, by number.
     pub calls: RefCell<BTreeMap<u64, ReplyTo>>,
     /// What must not leave before writes are durable (output gate, platform fact 46).
