@@ -21,6 +21,8 @@ pub enum Defect {
     NamelessRestoreFails,
     /// A failure in the handler of a POST or GET, for which nobody waits, leaves its client waiting. Found here.
     FailedHandlerUnanswered,
+    /// A request that meets a server in its close is handed to the transport of that server. Found here.
+    TransportOutlivesServer,
 }
 
 /// What is known about a defect.
@@ -112,6 +114,14 @@ pub const DEFECTS: &[DefectInfo] = &[
         source: "found here, FINDINGS.md 3",
         described: true,
         story: "a call whose handler fails before its tool is reached has no answer, and its client waits until it gives up",
+        caught_by: "every-request-ends",
+    },
+    DefectInfo {
+        defect: Defect::TransportOutlivesServer,
+        name: "transport-outlives-server",
+        source: "found here, FINDINGS.md 4",
+        described: true,
+        story: "a call that reaches its session while a disposal waits for the server's close is run and never answered",
         caught_by: "every-request-ends",
     },
 ];
