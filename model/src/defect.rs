@@ -83,6 +83,8 @@ pub enum Defect {
     ConnectWithoutRuntime,
     /// What a build held when its object was reset stays taken for the life of the isolate. Found here.
     LostHoldingsKept,
+    /// A request that meets a server in its close is handed to the transport of that server. Found here.
+    TransportOutlivesServer,
 }
 
 /// What is known about a defect.
@@ -426,6 +428,14 @@ pub const DEFECTS: &[DefectInfo] = &[
         described: true,
         story: "each reset during a build takes a permit and a place of the cap with it, until every cold build waits 10 s",
         caught_by: "lost-holdings-expire",
+    },
+    DefectInfo {
+        defect: Defect::TransportOutlivesServer,
+        name: "transport-outlives-server",
+        source: "found here, FINDINGS.md 9",
+        described: true,
+        story: "a call that reaches its session while a disposal waits for the server's close is run and never answered",
+        caught_by: "every-request-ends",
     },
 ];
 

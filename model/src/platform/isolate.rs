@@ -379,12 +379,11 @@ impl Host for Isolate {
         for (_, caller) in calls {
             caller.reset(event_loop, &error);
         }
-        let sockets = std::mem::take(&mut *instance.sockets.borrow_mut());
+        let mut sockets = std::mem::take(&mut *instance.sockets.borrow_mut());
+        sockets.append(&mut instance.closing.borrow_mut());
         for (_, socket) in sockets {
             socket.drop_by_platform(event_loop);
         }
-        let closing = std::mem::take(&mut *instance.closing.borrow_mut());
-        closing.values().for_each(|socket| socket.cut_while_closing(event_loop));
         self.alarm_after_reset(&instance);
     }
 

@@ -103,33 +103,13 @@ impl Socket {
         operate::owned_by(&self.0.owner, "Native")?;
         if self.0.open.get() {
             self.leave(code, reason, "object");
-            self.post_close(SocketEvent::Close(code, reason.into()));
+            // Until the frame leaves the connection is the platform's to cut: a peer must not wait for ever.
+            if let Some(instance) = self.0.instance.upgrade() {
+                instance.closing.borrow_mut().insert(self.0.number, self.clone());
+            }
+            self.post_gated(SocketEvent::Close(code, reason.into()));
         }
         Ok(())
-    }
-
-    /// The close frame leaves when earlier writes are durable. Until then the connection is the platform's to cut: the
-    /// peer of an object that is reset meanwhile must not wait for ever.
-    fn post_close(&self, event: SocketEvent) {
-        if let Some(instance) = self.0.instance.upgrade() {
-            instance.closing.borrow_mut().insert(self.0.number, self.clone());
-        }
-        let end = Rc::clone(&self.0);
-        let post = Box::new(move || {
-            if let Some(instance) = end.instance.upgrade() {
-                instance.closing.borrow_mut().remove(&end.number);
-            }
-            let event_loop = EventLoop::current();
-            Isolate::of(&event_loop, |isolate| isolate.cluster.close_socket(end.number));
-            end.post(&event_loop, event);
-        });
-        Isolate::current(|isolate| isolate.send(&self.0.owner, post));
-    }
-
-    /// Its object is gone before its close frame could leave: the peer sees 1006 instead.
-    pub(super) fn cut_while_closing(&self, event_loop: &EventLoop) {
-        Isolate::of(event_loop, |isolate| isolate.cluster.close_socket(self.0.number));
-        self.0.post(event_loop, SocketEvent::Close(1006, "".into()));
     }
 
     fn leave(&self, code: u16, reason: &str, by: &str) {
@@ -143,14 +123,19 @@ impl Socket {
 
     fn post_gated(&self, event: SocketEvent) {
         let end = Rc::clone(&self.0);
-        let post = Box::new(move || end.post(&EventLoop::current(), event));
+        let post = Box::new(move || {
+            let event_loop = EventLoop::current();
+            if matches!(event, SocketEvent::Close(..)) {
+                end.forget(&event_loop);
+            }
+            end.post(&event_loop, event);
+        });
         Isolate::current(|isolate| isolate.send(&self.0.owner, post));
     }
 
     /// The incarnation is gone: the peer sees 1006 and no close handler runs (platform fact 143).
     pub(super) fn drop_by_platform(&self, event_loop: &EventLoop) {
         if self.0.open.replace(false) {
-            Isolate::of(event_loop, |isolate| isolate.cluster.close_socket(self.0.number));
             let (socket, code) = (self.0.number, 1006_u64);
             platform_event!(
                 "socket.closed",
@@ -160,12 +145,22 @@ impl Socket {
                 reason = "",
                 by = "platform"
             );
-            self.0.post(event_loop, SocketEvent::Close(1006, "".into()));
         }
+        // Also where it was closed and the close still waited for writes that are lost now (platform fact 46).
+        self.0.forget(event_loop);
+        self.0.post(event_loop, SocketEvent::Close(1006, "".into()));
     }
 }
 
 impl ObjectEnd {
+    /// Nobody has to tell the peer any more that it is closed.
+    fn forget(&self, event_loop: &EventLoop) {
+        Isolate::of(event_loop, |isolate| isolate.cluster.close_socket(self.number));
+        if let Some(instance) = self.instance.upgrade() {
+            instance.closing.borrow_mut().remove(&self.number);
+        }
+    }
+
     fn post(&self, event_loop: &EventLoop, event: SocketEvent) {
         let delay = rt::decide_delay(&self.owner.label, "latency.frame-out");
         let due_ms = rt::round_up_ms(event_loop.now_ms() + 1 + delay).max(self.last_due_ms.get());

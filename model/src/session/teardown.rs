@@ -81,7 +81,8 @@ impl Teardown {
         let session = &self.session;
         let runtime = session.runtime.get();
         state_event!("teardown.begin", session.label());
-        if !defect!(session.config, InitializedClearedLate) {
+        let is_cleared_late = defect!(session.config, InitializedClearedLate);
+        if !is_cleared_late {
             session.initialized.set(false);
         }
         leases::release_all(session).await;
@@ -92,6 +93,12 @@ impl Teardown {
             drop_engine(session);
         }
         let server = session.server.borrow_mut().take();
+        let transport = session.agent.transport.borrow().clone();
+        // The late clearing is of a host that let go of its transport late, too: only there it shows.
+        if !is_cleared_late && !defect!(session.config, TransportOutlivesServer) {
+            // Found here: a request that comes while the server closes would be handed to it and never be answered.
+            *session.agent.transport.borrow_mut() = None;
+        }
         if let Some(server) = server {
             state_event!("server.closed", session.label(), runtime = runtime);
             // A rejected close is an ordinary error and ignored.
@@ -101,6 +108,7 @@ impl Teardown {
             }
         }
         *session.agent.transport.borrow_mut() = None;
+        drop(transport);
         drop_engine(session);
         let db = session.db.borrow_mut().take();
         if let Some(db) = db {

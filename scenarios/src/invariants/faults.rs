@@ -101,8 +101,8 @@ impl<'a> FaultLog<'a> {
         })
     }
 
-    /// Whether a planned failure hit a write of the alarm in that time, or the read that a re-arm goes by and without
-    /// which its write never comes: only the next use of the session heals it.
+    /// Whether a planned failure hit a write of the alarm in that time, or a step without which the re-arm never comes,
+    /// its own read or the framework's deletion: only the next use of the session heals it.
     pub fn lost_alarm_write(&self, from_ms: u64, to_ms: u64) -> bool {
         self.delivered.iter().any(|each| {
             let Some(FaultPlan { when: When::Operation { operation, .. }, effect: Effect::Fail { lasting, .. } }) =
@@ -111,7 +111,8 @@ impl<'a> FaultLog<'a> {
                 return false;
             };
             let is_in_time = each.at_ms <= to_ms && (*lasting || each.at_ms >= from_ms);
-            is_in_time && (operation.contains("setAlarm") || operation.starts_with("rearm · "))
+            let is_of_alarm = operation.contains("setAlarm") || operation.starts_with("rearm · ");
+            is_in_time && (is_of_alarm || operation == "sched · storage.deleteAlarm")
         })
     }
 
@@ -174,6 +175,7 @@ mod tests {
             FaultLog::of(&plan, &trace).lost_alarm_write(100, 200)
         };
         assert!(lost("sched · storage.setAlarm heartbeat") && lost("rearm · storage.getAlarm"));
+        assert!(lost("sched · storage.deleteAlarm") && !lost("destroy · storage.deleteAlarm"));
         assert!(!lost("sched · storage.get destroy-pending") && !lost("clock · storage.put last-activity-ms"));
     }
 

@@ -182,32 +182,43 @@ fn fact_143_a_socket_is_dropped_when_its_object_is_reset_or_its_isolate_ends() {
 }
 
 #[test]
-fn a_close_that_is_still_held_back_when_its_object_is_reset_is_seen_as_1006() {
-    play(
-        |ctx, method, _| async move {
-            if method == "close all" {
-                ctx.storage().put(&PUT, "last", Value::from(1)).await?;
-                ctx.sockets().iter().for_each(|socket| socket.close(1000, "done").expect("its own socket"));
-                ctx.abort(RESET);
-            }
-            Ok(Value::Null)
-        },
-        |world| async move {
-            world.post(|| {
-                Box::pin(async {
-                    let stub = Stub::new(key("p"));
-                    let response = stub.fetch(&CALL, FetchRequest::new("/socket", Vec::new())).await;
-                    let socket = stub.socket(response.expect("it upgrades").socket.expect("it has a socket"));
-                    socket.listen(|event| mark(format!("{event:?}").replace(' ', "")));
-                    timer(200).wait().await;
-                })
-            });
-            pause(50).await;
-            assert!(ask(&world, "p", "close all").await.is_err());
-            pause(50).await;
-            assert_eq!(marks(), r#"Close(1006,"")"#);
-        },
-    );
+fn facts_46_and_143_a_close_that_waits_for_writes_becomes_a_drop_when_they_are_lost() {
+    for how in ["reset", "isolate", "durable"] {
+        play(
+            |ctx, method, _| async move {
+                if method == "message" {
+                    ctx.storage().put(&PUT, "lost", Value::from(1)).await?;
+                    ctx.sockets().iter().for_each(|socket| socket.close(1000, "bye").expect("its own socket"));
+                    return Ok(Value::Null);
+                }
+                ending(ctx, method).await
+            },
+            move |world| async move {
+                // A commit that takes 100 ms: the close waits for it at the output gate.
+                let delay = |_: &str, what: &str| if what == "commit" { 100 } else { 0 };
+                direct(Script { delay: Some(Box::new(delay)), ..Script::default() });
+                world.post(|| {
+                    Box::pin(async {
+                        let stub = Stub::new(key("p"));
+                        let response = stub.fetch(&CALL, FetchRequest::new("/socket", Vec::new())).await;
+                        let socket = stub.socket(response.expect("it upgrades").socket.expect("it has a socket"));
+                        socket.listen(|event| mark(format!("{event:?}").replace(' ', "")));
+                        socket.send("hi").expect("it is this request's socket");
+                        timer(400).wait().await;
+                    })
+                });
+                pause(50).await;
+                assert_eq!(marks(), "");
+                match how {
+                    "isolate" => world.cluster.end_isolate(world.cluster.isolates()[0]),
+                    "reset" => drop(ask(&world, "p", "abort p").await),
+                    _ => {}
+                }
+                pause(200).await;
+                assert_eq!(marks(), if how == "durable" { r#"Close(1000,"bye")"# } else { r#"Close(1006,"")"# });
+            },
+        );
+    }
 }
 
 #[test]
