@@ -155,7 +155,7 @@ pub const DEFECTS: &[DefectInfo] = &[
         source: "DEF-069",
         described: false,
         story: "a failed resume in one session unroutes another session's pause",
-        caught_by: UNCLAIMED,
+        caught_by: "paused-executions-are-findable",
     },
     DefectInfo {
         defect: Defect::DirectoryWithoutRpc,
@@ -179,7 +179,7 @@ pub const DEFECTS: &[DefectInfo] = &[
         source: "DEF-073",
         described: false,
         story: "a resume that is tried again answers `execution_not_found` after its success",
-        caught_by: UNCLAIMED,
+        caught_by: "a-resume-can-be-repeated",
     },
     DefectInfo {
         defect: Defect::CondemnedSessionKept,
