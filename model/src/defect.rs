@@ -15,15 +15,18 @@ pub enum Defect {
     SilentConnectWithoutTransport,
     /// Teardown clears `initialized` only after its closes.
     InitializedClearedLate,
-    /// A lease takes its keep-alive reference after it marked activity.
+    /// A lease takes its keep-alive reference after it marked activity. As long as the idle alarm is re-armed, no client
+    /// can tell: only the alarm slot shows it.
     KeepAliveAfterClock,
     /// A pause that is past its ceiling counts as running work.
     PauseRunsOn,
-    /// The log line of a paused lease takes the session id from the getter that throws.
+    /// The log line of a paused lease takes the session id from the getter that throws. It takes a session that pauses
+    /// and then has its name in storage only, which no plan brings about.
     LeaseLogThrows,
-    /// The negotiated capability is not carried over when the identity is resolved again.
+    /// The negotiated capability is not carried over when the identity is resolved again. The model client has none.
     AppsCapabilityForgotten,
-    /// An expiry resumes the engine although a tool call waits to do so.
+    /// An expiry resumes the engine although a tool call waits to do so. Harmless since a resume can be repeated, and
+    /// since a waiter is gone by then, unless it is held where it begins to wait.
     ExpiryIgnoresWaiter,
     /// Finishing a resume without a lease deletes the directory entry all the same.
     ForeignEntryDeleted,
