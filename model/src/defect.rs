@@ -15,15 +15,18 @@ pub enum Defect {
     SilentConnectWithoutTransport,
     /// Teardown clears `initialized` only after its closes.
     InitializedClearedLate,
-    /// A lease takes its keep-alive reference after it marked activity.
+    /// A lease takes its keep-alive reference after it marked activity. As long as the idle alarm is re-armed, no client
+    /// can tell: only the alarm slot shows it.
     KeepAliveAfterClock,
     /// A pause that is past its ceiling counts as running work.
     PauseRunsOn,
-    /// The log line of a paused lease takes the session id from the getter that throws.
+    /// The log line of a paused lease takes the session id from the getter that throws. It takes a session that pauses
+    /// and then has its name in storage only, which no plan brings about.
     LeaseLogThrows,
-    /// The negotiated capability is not carried over when the identity is resolved again.
+    /// The negotiated capability is not carried over when the identity is resolved again. The model client has none.
     AppsCapabilityForgotten,
-    /// An expiry resumes the engine although a tool call waits to do so.
+    /// An expiry resumes the engine although a tool call waits to do so. Harmless since a resume can be repeated, and
+    /// since a waiter is gone by then, unless it is held where it begins to wait.
     ExpiryIgnoresWaiter,
     /// Finishing a resume without a lease deletes the directory entry all the same.
     ForeignEntryDeleted,
@@ -203,7 +206,7 @@ pub const DEFECTS: &[DefectInfo] = &[
         source: "DEF-069",
         described: false,
         story: "a failed resume in one session unroutes another session's pause",
-        caught_by: UNCLAIMED,
+        caught_by: "paused-executions-are-findable",
     },
     DefectInfo {
         defect: Defect::DirectoryWithoutRpc,
@@ -227,7 +230,7 @@ pub const DEFECTS: &[DefectInfo] = &[
         source: "DEF-073",
         described: false,
         story: "a resume that is tried again answers `execution_not_found` after its success",
-        caught_by: UNCLAIMED,
+        caught_by: "a-resume-can-be-repeated",
     },
     DefectInfo {
         defect: Defect::CondemnedSessionKept,
