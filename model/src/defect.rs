@@ -88,6 +88,8 @@ pub enum Defect {
     LostHoldingsKept,
     /// A request that meets a server in its close is handed to the transport of that server. Found here.
     TransportOutlivesServer,
+    /// A disposal deletes the alarm of a session that is condemned meanwhile. Found here.
+    CondemnedWhileDisposed,
 }
 
 /// What is known about a defect.
@@ -439,6 +441,14 @@ pub const DEFECTS: &[DefectInfo] = &[
         described: true,
         story: "a call that reaches its session while a disposal waits for the server's close is run and never answered",
         caught_by: "every-request-ends",
+    },
+    DefectInfo {
+        defect: Defect::CondemnedWhileDisposed,
+        name: "condemned-while-disposed",
+        source: "found here, FINDINGS.md 10",
+        described: true,
+        story: "a session that is condemned while its runtime is being disposed loses the alarm that was to wipe it",
+        caught_by: "alarm-follows-intent",
     },
 ];
 
