@@ -19,6 +19,8 @@ mod iso_time;
 pub mod js;
 pub mod mcp;
 pub mod net;
+#[cfg(test)]
+mod observed;
 pub mod operation;
 pub mod operations;
 pub mod platform;

@@ -38,6 +38,11 @@ impl Rule {
         Self::at(operation, Edge::Begin, Intervention { interrupt: Some(what), ..Intervention::NONE })
     }
 
+    /// Whether it is about an operation.
+    pub fn is_for(&self, operation: &str) -> bool {
+        self.operation == operation
+    }
+
     /// The same for the n-th time instead, counted from 1.
     pub fn nth(self, nth: u32) -> Rule {
         Rule { nth: Some(nth), ..self }
@@ -61,6 +66,8 @@ thread_local! {
     static TICKS: Cell<Option<u64>> = const { Cell::new(None) };
     /// The ticker starts when this operation begins.
     static START_AT: Cell<Option<&'static str>> = const { Cell::new(None) };
+    /// Called at the end of every operation, with its name.
+    static AT_END: Cell<Option<fn(&'static str)>> = const { Cell::new(None) };
     static BEGUN: RefCell<Vec<(&'static str, u64)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -84,6 +91,11 @@ pub(crate) fn start_ticking_at(operation: &'static str) {
     START_AT.set(Some(operation));
 }
 
+/// Has `look` called at the end of every operation, with its name.
+pub(crate) fn look_at_ends(look: fn(&'static str)) {
+    AT_END.set(Some(look));
+}
+
 /// Trips so far.
 pub(crate) fn ticks() -> u64 {
     TICKS.get().expect("the ticker runs")
@@ -104,6 +116,7 @@ impl Script {
     pub(crate) fn new(rules: Vec<Rule>) -> Self {
         TICKS.set(None);
         START_AT.set(None);
+        AT_END.set(None);
         BEGUN.take();
         Script { rules: RefCell::new(rules.into_iter().map(|rule| (rule, 0)).collect()) }
     }
@@ -132,6 +145,9 @@ impl Director for Script {
             if let Some(ticks) = TICKS.get() {
                 BEGUN.with_borrow_mut(|begun| begun.push((name, ticks)));
             }
+        }
+        if let Some(look) = AT_END.get().filter(|_| point.edge == Edge::End) {
+            look(name);
         }
         let mut wanted = Intervention::NONE;
         for (rule, seen) in self.rules.borrow_mut().iter_mut() {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::fx::Exit;
 use crate::js::EventLoop;
 use crate::platform::{self, JsError, module_scope};
 use crate::rt;
@@ -124,8 +125,16 @@ impl Span {
         self.set("exception.message", &*error.message);
     }
 
-    /// Ends the span: it waits for a flush now.
+    /// Ends the span of something that cannot fail: it waits for a flush now.
     pub fn end(&self) {
+        self.end_with(&Ok(()));
+    }
+
+    /// Ends the span of an effect that ended so. The exporter does not send how; the library and the tests know.
+    #[cfg_attr(not(test), expect(unused_variables, reason = "only the tests see how an effect ended"))]
+    pub fn end_with<T>(&self, exit: &Exit<T>) {
+        #[cfg(test)]
+        crate::observed::span(self.0.name, &self.0.attributes.borrow(), exit);
         self.0.end_ms.set(EventLoop::current().now_ms());
         if self.0.exported {
             module_scope::<Exporter>().finished.borrow_mut().push(Rc::clone(&self.0));

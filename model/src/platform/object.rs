@@ -156,7 +156,10 @@ impl ObjectContext {
     }
 
     /// `ctx.waitUntil(promise)`: the work goes on by itself and nobody sees its failure (platform facts 125-128).
-    pub fn wait_until<T: Clone + 'static>(&self, _work: Promise<T>) {}
+    pub fn wait_until<T: Clone + 'static>(&self, _work: Promise<T>) {
+        #[cfg(test)]
+        crate::observed::wait_until(&self.instance.key);
+    }
 
     /// `ctx.getWebSockets()`.
     pub fn sockets(&self) -> Vec<Socket> {

@@ -7,6 +7,8 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
+#[cfg(test)]
+use serde_json::json;
 
 use super::cluster::{Durable, lock};
 use super::error::JsError;
@@ -137,13 +139,20 @@ impl Storage {
     /// `get(key)`.
     pub fn get(&self, operation: &'static Operation, key: impl Into<Arc<str>>) -> StorageCall<Option<Arc<Value>>> {
         let key = key.into();
-        self.call(operation, move |instance| Ok(instance.store.values.borrow().get(&key).cloned()))
+        self.call(operation, move |instance| {
+            let value = instance.store.values.borrow().get(&key).cloned();
+            #[cfg(test)]
+            observe(instance, operation, "get", json!({"key": &*key, "result": value.as_deref()}));
+            Ok(value)
+        })
     }
 
     /// `put(key, value)`.
     pub fn put(&self, operation: &'static Operation, key: impl Into<Arc<str>>, value: Value) -> StorageCall<()> {
         let key = key.into();
         self.call(operation, move |instance| {
+            #[cfg(test)]
+            observe(instance, operation, "put", json!({"key": &*key, "value": &value}));
             let value = Arc::new(value);
             instance.store.values.borrow_mut().insert(Arc::clone(&key), Arc::clone(&value));
             instance.write(|batch| drop(batch.changes.insert(key, Some(value))));
@@ -154,7 +163,11 @@ impl Storage {
     /// `delete(key)`: whether it existed (platform fact 51).
     pub fn delete(&self, operation: &'static Operation, key: impl Into<Arc<str>>) -> StorageCall<bool> {
         let key = key.into();
-        self.call(operation, move |instance| Ok(instance.remove(&key)))
+        self.call(operation, move |instance| {
+            #[cfg(test)]
+            observe(instance, operation, "delete", json!({"key": &*key}));
+            Ok(instance.remove(&key))
+        })
     }
 
     /// `delete([keys])`: how many existed.
@@ -164,7 +177,12 @@ impl Storage {
 
     /// `list(options)`: ordered by UTF-8 bytes (platform fact 56).
     pub fn list(&self, operation: &'static Operation, range: ListRange) -> StorageCall<Rc<ListAnswer>> {
-        self.call(operation, move |instance| Ok(Rc::new(range.take(&instance.store.values.borrow()))))
+        self.call(operation, move |instance| {
+            let rows = range.take(&instance.store.values.borrow());
+            #[cfg(test)]
+            observe(instance, operation, "list", json!({"prefix": &*range.prefix, "result": shown(&rows)}));
+            Ok(Rc::new(rows))
+        })
     }
 
     /// `deleteAll()`: acts at once, outside the open transaction (platform fact 44); the alarm stays (fact 62).
@@ -216,6 +234,8 @@ impl Storage {
                 ));
             }
             let at = at_ms.unsigned_abs().max(EventLoop::current().now_ms());
+            #[cfg(test)]
+            observe(instance, operation, "setAlarm", json!({"time": at}));
             instance.change_alarm(Some(at), operation.name);
             Ok(())
         })
@@ -224,6 +244,8 @@ impl Storage {
     /// `deleteAlarm()`; idempotent.
     pub fn delete_alarm(&self, operation: &'static Operation) -> StorageCall<()> {
         self.call(operation, |instance| {
+            #[cfg(test)]
+            observe(instance, operation, "deleteAlarm", json!({}));
             instance.change_alarm(None, operation.name);
             Ok(())
         })
@@ -249,6 +271,12 @@ impl Storage {
 
     pub(super) fn check_owner(&self) -> Result<(), JsError> {
         operate::owned_by(&self.instance.io, "ActorCacheInterface")
+    }
+
+    /// What its code reads now, key by key, and the alarm slot; not a storage call.
+    #[cfg(test)]
+    pub fn peek(&self) -> (BTreeMap<Arc<str>, Arc<Value>>, Option<u64>) {
+        (self.store().values.borrow().clone(), self.store().alarm.get())
     }
 
     pub(super) fn store(&self) -> &Store {
@@ -287,7 +315,11 @@ impl Storage {
         let instance = Rc::clone(&self.instance);
         match operate::edge_past_gate(operation, Edge::Begin) {
             Outcome::Go => answer(operation, instance, promise, settles_after, effect),
-            Outcome::Fail(error) => promise.settle_after(settles_after, Err(error)),
+            Outcome::Fail(error) => {
+                #[cfg(test)]
+                crate::observed::storage_failed(&instance.key, operation, &error);
+                promise.settle_after(settles_after, Err(error));
+            }
             Outcome::Gone => {}
             Outcome::Wait(wait) => {
                 hold_gate(&instance, wait, move |instance| {
@@ -359,6 +391,16 @@ fn hold_gate(instance: &Rc<Instance>, wait: Promise<()>, then: impl FnOnce(Rc<In
         EventLoop::current().storage_wait_ends(&instance.io);
         then(instance);
     }));
+}
+
+#[cfg(test)]
+fn observe(instance: &Instance, operation: &Operation, op: &str, what: Value) {
+    crate::observed::storage(&instance.key, operation, op, what);
+}
+
+#[cfg(test)]
+fn shown(rows: &ListAnswer) -> Value {
+    rows.iter().map(|(key, value)| json!([&**key, &**value])).collect()
 }
 
 impl Instance {

@@ -72,7 +72,7 @@ pub(super) async fn entry<T>(
     span.set("mcp.execution.id", &*approver.execution_id);
     let exit = rooted(root, async {
         let exit = body(&span).await;
-        span.end();
+        span.end_with(&exit);
         telemetry::flush();
         drop(micro(&RPC_FLUSH).await);
         exit
@@ -92,7 +92,7 @@ pub(super) async fn validate_identity(
 ) -> Exit<Option<Denied>> {
     let span = parent.child("mcp.session.validate_approval_identity");
     let meta = meta::load(session, fiber, &span).await;
-    span.end();
+    span.end_with(&meta);
     Ok(match meta? {
         None => Some(Denied::NotFound),
         Some(meta) if meta.user_id == approver.account_id && meta.organization_id == approver.organization_id => None,
@@ -108,7 +108,7 @@ pub(super) async fn ensure_runtime(
 ) -> Exit<Option<Rc<Engine>>> {
     let span = parent.child("McpSessionDO.ensure_runtime_for_approval");
     let ensured = restore(session, fiber, &span).await;
-    span.end();
+    span.end_with(&ensured);
     ensured?;
     Ok(session.engine.borrow().clone().filter(|_| session.initialized.get()))
 }

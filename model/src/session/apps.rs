@@ -45,6 +45,7 @@ pub(super) async fn persist_apps_enabled(session: &Rc<SessionObject>, enabled: b
     let span = parent.child("mcp.session.persist_apps_enabled");
     span.set("mcp.artifact.apps_enabled", enabled);
     drop(save_if_changed(session, enabled, &span).await);
+    // A failure is ignored within the span.
     span.end();
 }
 

@@ -9,7 +9,7 @@ use super::residency::{self, Candidate};
 use super::teardown::{Disposal, dispose_idle_runtime};
 use super::{RPC_HOPS, SessionObject, alarm};
 use crate::defect::defect;
-use crate::fx::{Exit, Fiber};
+use crate::fx::{Cause, Exit, Fiber};
 use crate::js::{EventLoop, Promise, call, hops, try_all};
 use crate::platform::{JsError, Stub, operate};
 use crate::telemetry::{Span, console_error, log_event};
@@ -152,7 +152,7 @@ fn live_stream_count(session: &SessionObject) -> usize {
 pub(super) async fn request_cap_eviction(session: Rc<SessionObject>) -> Result<(), JsError> {
     let span = Span::unexported("McpSessionDO.requestCapEviction");
     let evicted = evict_resident_runtime_for_cap(&session).await;
-    span.end();
+    span.end_with(&evicted.as_ref().map_err(|error| Cause::Die(error.clone())));
     hops(RPC_HOPS).await;
     evicted
 }

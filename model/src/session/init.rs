@@ -79,7 +79,7 @@ async fn root(session: &Rc<SessionObject>, token: &Map<String, Value>, fiber: &F
             exit = Err(interrupt);
         }
     }
-    span.end();
+    span.end_with(&exit);
     fiber
         .finally(async {
             telemetry::flush();
@@ -129,7 +129,7 @@ pub(super) async fn mark_activity_span(
     let written = call(async move { clock::mark_activity(&marking).await });
     let exit = fiber.or_die(written.wait_hops(0)).await;
     let exit = best_effort(session, operation, exit, &span);
-    span.end();
+    span.end_with(&exit);
     exit
 }
 
@@ -151,7 +151,7 @@ async fn build_runtime(
     let exit = build_with(&permit, session, meta, db, fiber, &span).await;
     // The finaliser: a permit goes back once, a waiter leaves the queue, its timer is cleared.
     permit.cancel();
-    span.end();
+    span.end_with(&exit);
     exit
 }
 
@@ -183,17 +183,17 @@ async fn build_steps(
     fiber.or_die(imports.wait()).await?;
     let stack = span.child("McpSessionDOSqlite.makeExecutionStack");
     let made = fiber.or_die(load(session, &BUILD_STACK).wait_hops(0)).await;
-    stack.end();
+    stack.end_with(&made);
     made?;
     let description = span.child("mcp.execute.description.build");
     let (handle, who) = (Rc::clone(db), Rc::clone(session));
     let query = call(async move { handle.query(&BUILD_DESCRIBE, who.label()).await });
     let described = fiber.or_die(query.wait_hops(0)).await;
-    description.end();
+    description.end_with(&described);
     described?;
     let create = span.child("McpSessionDOSqlite.createExecutorMcpServer");
     let created = fiber.or_die(micro(&BUILD_SERVER)).await;
-    create.end();
+    create.end_with(&created);
     created?;
     let engine = Engine::new(std::sync::Arc::clone(session.label()), Rc::clone(&session.config));
     let tools = SessionTools::new(session, Rc::clone(&engine), ToolsConfig::of(meta), Some(span.clone()));

@@ -68,6 +68,12 @@ impl Leases {
         self.0.borrow().iter().find(|lease| *lease.id == *id).cloned()
     }
 
+    /// Ids of the executions that hold one.
+    #[cfg(test)]
+    pub fn ids(&self) -> Vec<Arc<str>> {
+        self.0.borrow().iter().map(|lease| Arc::clone(&lease.id)).collect()
+    }
+
     fn remove(&self, id: &str) -> Option<Rc<Lease>> {
         let mut leases = self.0.borrow_mut();
         let index = leases.iter().position(|lease| *lease.id == *id)?;
@@ -94,7 +100,7 @@ pub(super) async fn start(
 ) -> Exit<()> {
     let span = span_of("McpSessionDO.pending_approval_lease.start", id, parent);
     let exit = take(session, id, deadline, &span).await;
-    span.end();
+    span.end_with(&exit);
     tell(session, "[mcp-session] pending approval lease start failed:", &exit);
     exit
 }
@@ -194,7 +200,7 @@ async fn expire(session: &Rc<SessionObject>, id: &Arc<str>) -> Exit<()> {
     let span = span_of("McpSessionDO.pending_approval_lease.expire", id, None);
     let exit = decline(session, id, &span).await;
     release(session, &LEASE_EXPIRE_DELETE, "expiry", id, &span).await;
-    span.end();
+    span.end_with(&exit);
     tell(session, "[mcp-session] pending approval lease expiration failed:", &exit);
     exit
 }

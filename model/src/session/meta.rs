@@ -60,7 +60,7 @@ pub(super) async fn load(session: &Rc<SessionObject>, fiber: &Fiber, parent: &Sp
     // Runs on if the fiber is interrupted: the read still fills the cache.
     let reading = call(read(Rc::clone(session)));
     let exit = fiber.or_die(reading.wait_hops(0)).await;
-    span.end();
+    span.end_with(&exit);
     exit
 }
 
@@ -85,7 +85,7 @@ pub(super) async fn resolve_and_store(
 ) -> Exit<Rc<SessionMeta>> {
     let span = parent.child("mcp.session.resolve_and_store_meta");
     let exit = resolve(session, token, fiber, &span).await;
-    span.end();
+    span.end_with(&exit);
     exit
 }
 
@@ -111,7 +111,7 @@ async fn resolve(
     let meta = Rc::new(meta.ok_or_else(|| Cause::Die(JsError::type_error("session meta is incomplete")))?);
     let saving = span.child("mcp.session.save_meta");
     let saved = put(session, &meta, fiber).await;
-    saving.end();
+    saving.end_with(&saved);
     saved.map(|()| meta)
 }
 
@@ -148,10 +148,10 @@ async fn resolve_host(
         span.set("mcp.session.meta_source", "database");
         let lookup = span.child("mcp.session.resolve_organization");
         let found = look_up(session, token, fiber).await;
-        lookup.end();
+        lookup.end_with(&found);
         found.map(|name| drop(record.insert("organizationName".into(), Value::from(&*name))))
     };
-    span.end();
+    span.end_with(&exit);
     // The scratch handle is closed on all three paths; its rejection is swallowed by the handle.
     fiber.finally(async { drop(micro(&META_SCRATCH).await) }).await;
     exit.map(|()| record)

@@ -65,7 +65,7 @@ pub(super) async fn validate_mcp_session_owner(
     // No telemetry layer here: this span and those below it are not exported.
     let span = Span::unexported("McpSessionDO.validateMcpSessionOwner");
     let verdict = check(&session, &identity, &span).await;
-    span.end();
+    span.end_with(&verdict);
     verdict.map_err(Cause::into_error)
 }
 
@@ -99,8 +99,9 @@ pub(super) async fn restore(
     }
     let start = call(party_server::wrapped_on_start(Rc::clone(session), None));
     let restored = join(operation, &start).await.and_then(|started| started);
-    span.end();
-    or_die(restored)
+    let restored = or_die(restored);
+    span.end_with(&restored);
+    restored
 }
 
 /// Found here: an incarnation that a cold alarm constructed does not know its name (platform facts 7, 10), and a start

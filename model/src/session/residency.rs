@@ -203,6 +203,17 @@ pub(super) fn registered() -> Vec<Arc<str>> {
     module_scope::<Residency>().resident_sessions.borrow().iter().map(|(id, _)| Arc::clone(id)).collect()
 }
 
+/// Peak of the residents, and each registered session with its last activity and when it was asked; for the tests.
+#[cfg(test)]
+#[expect(clippy::type_complexity, reason = "three facts of an entry, read in one place")]
+pub(super) fn books() -> (u64, Vec<(Arc<str>, u64, Option<u64>)>) {
+    let residency = module_scope::<Residency>();
+    let entries = residency.resident_sessions.borrow();
+    let shown =
+        entries.iter().map(|(id, entry)| (Arc::clone(id), entry.last_activity_ms, entry.eviction_requested_at_ms));
+    (residency.peak_resident_runtime_count.get(), shown.collect())
+}
+
 fn isolate() -> Arc<str> {
     Arc::clone(&EventLoop::current().name)
 }

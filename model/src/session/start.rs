@@ -57,7 +57,7 @@ async fn start_runtime(session: Rc<SessionObject>, props: Option<Value>) -> Resu
     state_event!("start.begin", session.label(), start = start);
     let close_streams = session.has_in_memory_runtime();
     tear_down(&session, &START_TEARDOWN, close_streams).await;
-    let body = mcp_agent::start_body(Rc::clone(&session), props).await;
+    let body = start_body(&session, props).await;
     hops(1).await;
     if body.is_err() {
         tear_down(&session, &START_TEARDOWN_FAILED, true).await;
@@ -65,6 +65,15 @@ async fn start_runtime(session: Rc<SessionObject>, props: Option<Value>) -> Resu
     let outcome = if body.is_ok() { "ok" } else { "failed" };
     state_event!("start.end", session.label(), start = start, outcome = outcome);
     body
+}
+
+/// The framework's part of a start. The recorded tests put their own in its place.
+async fn start_body(session: &Rc<SessionObject>, props: Option<Value>) -> Result<(), JsError> {
+    #[cfg(test)]
+    if let Some(body) = super::tests::recordings::start_body::replaced(session) {
+        return body.await;
+    }
+    mcp_agent::start_body(Rc::clone(session), props).await
 }
 
 /// A nested effect of the start: it costs no trip of its own, and with nothing resident it does not suspend at all.

@@ -220,7 +220,7 @@ async fn dispose(session: &Rc<SessionObject>, disposal: &Disposal, session_id: A
     span.set("mcp.session.active_stream_count", disposal.active_stream_count);
     span.set("mcp.session.dispose_reason", disposal.reason);
     let exit = bookkeeping(session, disposal, &span, fiber).await;
-    span.end();
+    span.end_with(&exit);
     fiber
         .finally(async {
             telemetry::flush();

@@ -36,6 +36,11 @@ impl Recording {
 pub(crate) struct Recorded(Vec<Line>);
 
 impl Recorded {
+    /// All events.
+    pub fn lines(&self) -> &[Line] {
+        &self.0
+    }
+
     /// The events of a name.
     pub fn all(&self, name: &str) -> Vec<&Line> {
         self.0.iter().filter(|line| line.get("event").is_some_and(|event| event == name)).collect()
@@ -85,7 +90,7 @@ impl Subscriber for Collector {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        if !matches!(event.metadata().target(), "telemetry" | "state" | "platform") {
+        if !matches!(event.metadata().target(), "telemetry" | "state" | "platform" | crate::observed::TARGET) {
             return;
         }
         let mut line = Fields(Line::new());

@@ -18,6 +18,7 @@ mod hops;
 mod interrupts;
 mod leases;
 mod meta;
+pub(super) mod recordings;
 mod reports;
 mod residency;
 mod resumes;
