@@ -17,7 +17,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::agents::mcp_server::McpServer;
-use crate::agents::{self, AgentHost, AgentState, INITIALIZE_KEY, NAME_KEY, party_server, schedule};
+use crate::agents::{AgentHost, AgentState, INITIALIZE_KEY, NAME_KEY, party_server, schedule};
 use crate::config::HostConfig;
 use crate::fx::Fiber;
 use crate::js::{Promise, hops, rooted};
