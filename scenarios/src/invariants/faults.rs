@@ -1,6 +1,6 @@
 //! Which planned faults reached the run, and what they excuse.
 
-use crate::plan::{Edge, Effect, FaultPlan, Plan, When};
+use crate::plan::{Effect, FaultPlan, Plan, When};
 use crate::trace::{Event, Stream, Trace};
 
 /// A step that was held goes on within this time of its release, in ms.
@@ -119,24 +119,21 @@ impl<'a> FaultLog<'a> {
     /// Whether a planned hold or delay kept a step of an eviction waiting up to shortly before that time: what it had
     /// found is old news then, which the platform alone never lets happen.
     pub fn holds_eviction(&self, at_ms: u64) -> bool {
-        self.holds(at_ms, |operation, _| operation.starts_with("evict ·"))
+        self.holds(at_ms, |operation| operation.starts_with("evict ·"))
     }
 
-    /// Whether a planned hold or delay kept a request waiting at that time between the end of the start that it asked
-    /// for and its accept, where the platform alone lets nothing come in.
+    /// Whether a planned hold or delay kept a request waiting at that time in the last steps of the start that it asked
+    /// for, between its runtime and its accept, where the platform alone lets nothing come in. The start runs on beside a
+    /// step that waits for it, so either end of that step will do.
     pub fn holds_connect(&self, at_ms: u64) -> bool {
-        self.holds(at_ms, |operation, edge| {
-            edge == Edge::End && matches!(operation, "connect · start" | "start · join")
-        })
+        self.holds(at_ms, |operation| matches!(operation, "connect · start" | "start · join" | "init · flush"))
     }
 
-    fn holds(&self, at_ms: u64, is_step: impl Fn(&str, Edge) -> bool) -> bool {
+    fn holds(&self, at_ms: u64, is_step: impl Fn(&str) -> bool) -> bool {
         self.delivered.iter().any(|each| {
-            let Some(FaultPlan { when: When::Operation { operation, edge, .. }, effect }) = each.plan else {
-                return false;
-            };
+            let Some(FaultPlan { when: When::Operation { operation, .. }, effect }) = each.plan else { return false };
             matches!(effect, Effect::Hold { .. } | Effect::Delay { .. })
-                && is_step(operation, *edge)
+                && is_step(operation)
                 && each.at_ms <= at_ms
                 && at_ms <= self.ends_ms(each).saturating_add(HELD_ENDS_MS)
         })
@@ -224,10 +221,13 @@ mod tests {
         let plan = plan_with(Effect::Delay { ms: 500 });
         assert!(!FaultLog::of(&plan, &delivered).holds_eviction(600));
         let mut evicting = plan;
-        evicting.faults[0].when =
-            When::Operation {
-                operation: "evict · dispose".into(), root: None, edge: Edge::Begin, n: 1, session: None
-            };
+        evicting.faults[0].when = When::Operation {
+            operation: "evict · dispose".into(),
+            root: None,
+            edge: crate::plan::Edge::Begin,
+            n: 1,
+            session: None,
+        };
         let log = FaultLog::of(&evicting, &delivered);
         assert!(log.holds_eviction(600) && log.holds_eviction(700));
         assert!(!log.holds_eviction(99) && !log.holds_eviction(701));

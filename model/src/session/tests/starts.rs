@@ -145,20 +145,3 @@ fn an_interrupted_init_reports_nothing_and_the_start_cleans_up() {
     assert_eq!(played.recorded.values("init.end", "outcome"), ["interrupted", "ok"]);
     assert_eq!(played.recorded.values("console.error", "text"), ["Error on server:"]);
 }
-
-#[test]
-fn a_start_in_a_section_is_not_blocked_by_an_export_from_before_it() {
-    // On the older build a timer from before a section blocks those inside it (platform fact 33). The bound of an export
-    // is one; what a build waits for are answers.
-    for ms in 1..15 {
-        let rules = vec![Rule::delay("telemetry · export", 20).always()];
-        let played = play(Setup { rules, ..idle() }, move |world| async move {
-            world.open(2_000).await;
-            assert!(world.handle().reset(&world.key(), JsError::code_updated(), || ()));
-            rt::sleep_ms(10).await;
-            world.validate("check", ms).await;
-            world.open(31_000).await;
-        });
-        assert_eq!(played.log, ["open null", "check ok", "open null"], "{ms} ms");
-    }
-}
