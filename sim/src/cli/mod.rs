@@ -13,8 +13,9 @@ mod worker;
 
 use crate::error::Error;
 use crate::exit_code::ExitCode;
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use console::{Color, Console, complain};
 use std::ffi::OsString;
 
@@ -23,7 +24,7 @@ use std::ffi::OsString;
 /// Exit codes: 0 held, 2 usage or bad input, 10 safety, 11 liveness, 12 crash, 13 nondeterminism, 14 a fault was not
 /// delivered, 20 harness error, 130 interrupted.
 #[derive(Debug, Parser)]
-#[command(name = "sim", version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(name = "sim", version, subcommand_negates_reqs = true)]
 struct CommandLine {
     /// When to colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
@@ -56,7 +57,7 @@ enum Command {
 
 /// Does what the arguments ask for and returns how it ended; the first argument is the name of the program.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let parsed = match CommandLine::try_parse_from(arguments) {
+    let parsed = match parse(arguments) {
         Ok(parsed) => parsed,
         Err(error) => return not_understood(&error),
     };
@@ -64,6 +65,28 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     dispatch(parsed, &mut console).unwrap_or_else(|error| {
         complain(&format!("error: {error}"));
         error.exit_code()
+    })
+}
+
+fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLine, clap::Error> {
+    let mut command = CommandLine::command();
+    let matches = command.try_get_matches_from_mut(arguments)?;
+    if let Some((name, argument)) = misplaced(&command, &matches) {
+        let text =
+            format!("{argument} stands before the command '{name}', which does not take it there: write it behind");
+        return Err(command.error(ErrorKind::ArgumentConflict, text));
+    }
+    CommandLine::from_arg_matches(&matches)
+}
+
+/// An argument of the default command before the name of another; what every command takes may stand anywhere.
+fn misplaced<'a>(command: &clap::Command, matches: &'a ArgMatches) -> Option<(&'a str, String)> {
+    let name = matches.subcommand_name()?;
+    let given = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
+    let mut arguments = command.get_arguments().filter(|argument| !argument.is_global_set());
+    arguments.find(|argument| given(argument.get_id().as_str())).map(|argument| {
+        let long = argument.get_long().map_or_else(|| argument.get_id().to_string(), |long| format!("--{long}"));
+        (name, long)
     })
 }
 
@@ -114,11 +137,19 @@ fn sentence_of(told: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_well_formed() {
         CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn what_every_command_takes_may_stand_before_it_and_nothing_else() {
+        let parsed = |arguments: &[&str]| parse(arguments.iter().map(OsString::from));
+        assert!(parsed(&["sim", "--color", "always", "list"]).is_ok());
+        let complaint = parsed(&["sim", "--seed", "1", "list"]).map(drop).expect_err("the seed is of the run");
+        let told = "error: --seed stands before the command 'list', which does not take it there: write it behind";
+        assert_eq!(sentence_of(&complaint.to_string()), told);
     }
 
     #[test]

@@ -73,13 +73,13 @@ impl Scratch {
 
     /// Runs it with that folder for temporary files, and interrupts it once it has said its first line.
     #[cfg(unix)]
-    pub fn sim_interrupted(&self, arguments: &[&str], temporary: &str) -> Ran {
+    pub fn sim_interrupted(&self, signal: &str, arguments: &[&str], temporary: &str) -> Ran {
         let mut command = self.command(arguments);
         command.env("TMPDIR", self.0.join(temporary)).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("sim can be started");
         let mut told = BufReader::new(child.stderr.take().expect("standard error is a pipe"));
         told.read_line(&mut String::new()).expect("it says what it does");
-        let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        let killed = Command::new("kill").args([signal, &child.id().to_string()]).status();
         assert!(killed.expect("a signal can be sent").success());
         let mut ran = Ran::from(child.wait_with_output().expect("sim ends"));
         told.read_to_string(&mut ran.stderr).expect("the program writes UTF-8");

@@ -67,11 +67,13 @@ fn the_death_of_a_worker_costs_one_run_and_is_told_with_its_seed() {
 fn an_interrupted_meta_cleans_up_and_ends_as_a_shell_expects() {
     let scratch = Scratch::new("interrupt");
     scratch.make_folder("tmp");
-    // The worker hangs, so that there is something to end.
-    let ran = scratch.sim_interrupted(&["meta", "--seeds", "3..9", "--plant-leak", "hang"], "tmp");
-    assert_eq!((ran.code, ran.stdout.as_str()), (130, ""), "{}", ran.shown());
-    assert_eq!(ran.stderr, "error: interrupted\n");
-    assert!(scratch.is_empty("tmp"), "its folder is gone");
+    for signal in ["-INT", "-TERM"] {
+        // The worker hangs, so that there is something to end.
+        let ran = scratch.sim_interrupted(signal, &["meta", "--seeds", "3..9", "--plant-leak", "hang"], "tmp");
+        assert_eq!((ran.code, ran.stdout.as_str()), (130, ""), "{signal}: {}", ran.shown());
+        assert_eq!(ran.stderr, "error: interrupted\n");
+        assert!(scratch.is_empty("tmp"), "its folder is gone");
+    }
 }
 
 #[test]
