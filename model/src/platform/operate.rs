@@ -95,9 +95,14 @@ impl Hold {
     }
 }
 
-/// The begin of an operation: `Err` when it is to fail before it has any effect.
+/// The begin of an operation: `Err` when it is to fail before it has any effect. Nobody sees a rejection in the stretch
+/// that made the call: it takes the trip of a settled promise.
 pub(crate) async fn begin(operation: &'static Operation) -> Result<(), JsError> {
-    pass(edge(operation, Edge::Begin)).await
+    let passed = pass(edge(operation, Edge::Begin)).await;
+    if passed.is_err() {
+        hops(1).await;
+    }
+    passed
 }
 
 /// The end of an operation: `Err` when its answer is lost although it took effect.
