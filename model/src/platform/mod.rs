@@ -26,6 +26,8 @@ pub use isolate::{Isolate, IsolateId, TABLE, module_scope};
 pub use object::{DurableObject, LocalFuture, ObjectContext, ObjectKey};
 pub use operate::{io, join, micro, section, sleep};
 pub use socket::{ClientSocket, Socket, SocketEvent};
+#[cfg(test)]
+pub(crate) use storage::GATELESS;
 pub use storage::{ListAnswer, ListRange, Storage, StorageCall};
 pub use stub::{FetchRequest, FetchResponse, Stub};
 pub use transaction::Transaction;

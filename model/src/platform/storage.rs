@@ -264,7 +264,10 @@ impl Storage {
             Outcome::Go => flush(operation, instance, promise),
             Outcome::Fail(error) => promise.settle_after(SETTLES_AFTER, Err(error)),
             Outcome::Gone => {}
-            Outcome::Wait(wait) => hold_gate(&instance, wait, move |instance| flush(operation, instance, promise)),
+            Outcome::Wait(wait) => hold_gate(&instance, wait, move |instance, passed| match passed {
+                Ok(()) => flush(operation, instance, promise),
+                Err(error) => promise.settle(Err(error)),
+            }),
         }
         call
     }
@@ -315,17 +318,12 @@ impl Storage {
         let instance = Rc::clone(&self.instance);
         match operate::edge_past_gate(operation, Edge::Begin) {
             Outcome::Go => answer(operation, instance, promise, settles_after, effect),
-            Outcome::Fail(error) => {
-                #[cfg(test)]
-                crate::observed::storage_failed(&instance.key, operation, &error);
-                promise.settle_after(settles_after, Err(error));
-            }
+            Outcome::Fail(error) => fail(operation, &instance, &promise, settles_after, error),
             Outcome::Gone => {}
-            Outcome::Wait(wait) => {
-                hold_gate(&instance, wait, move |instance| {
-                    answer(operation, instance, promise, settles_after, effect);
-                });
-            }
+            Outcome::Wait(wait) => hold_gate(&instance, wait, move |instance, passed| match passed {
+                Ok(()) => answer(operation, instance, promise, settles_after, effect),
+                Err(error) => fail(operation, &instance, &promise, settles_after, error),
+            }),
         }
         call
     }
@@ -344,6 +342,20 @@ fn answer<T: Clone + 'static>(
     EventLoop::current().queue_job(finish, settles_after - 1);
 }
 
+/// Rejects without any effect.
+#[cfg_attr(not(test), expect(unused_variables, reason = "only the tests are told which call it is"))]
+fn fail<T: Clone + 'static>(
+    operation: &'static Operation,
+    instance: &Instance,
+    promise: &Promise<Result<T, JsError>>,
+    settles_after: u32,
+    error: JsError,
+) {
+    #[cfg(test)]
+    crate::observed::storage_failed(&instance.key, operation, &error);
+    promise.settle_after(settles_after, Err(error));
+}
+
 /// The end of an operation has come: its answer goes to the waiting code.
 fn finish<T: Clone + 'static>(
     operation: &'static Operation,
@@ -355,7 +367,7 @@ fn finish<T: Clone + 'static>(
         Outcome::Go => promise.settle(value),
         Outcome::Fail(error) => promise.settle(Err(error)),
         Outcome::Gone => {}
-        Outcome::Wait(wait) => hold_gate(instance, wait, move |_| promise.settle(value)),
+        Outcome::Wait(wait) => hold_gate(instance, wait, move |_, passed| promise.settle(passed.and(value))),
     }
 }
 
@@ -382,15 +394,33 @@ fn flush(operation: &'static Operation, instance: Rc<Instance>, promise: Promise
 }
 
 /// A delayed or held storage operation keeps the input gate shut and ends the turn.
-fn hold_gate(instance: &Rc<Instance>, wait: Promise<()>, then: impl FnOnce(Rc<Instance>) + 'static) {
+fn hold_gate(
+    instance: &Rc<Instance>,
+    wait: Promise<Result<(), JsError>>,
+    then: impl FnOnce(Rc<Instance>, Result<(), JsError>) + 'static,
+) {
     let event_loop = EventLoop::current();
     let instance = Rc::clone(instance);
-    event_loop.storage_wait_begins(&instance.io);
+    #[cfg(test)]
+    let has_gate = !GATELESS.get();
+    #[cfg(not(test))]
+    let has_gate = true;
+    if has_gate {
+        event_loop.storage_wait_begins(&instance.io);
+    }
     event_loop.start(Box::pin(async move {
-        wait.wait_hops(0).await;
-        EventLoop::current().storage_wait_ends(&instance.io);
-        then(instance);
+        let passed = wait.wait_hops(0).await;
+        if has_gate {
+            EventLoop::current().storage_wait_ends(&instance.io);
+        }
+        then(instance, passed);
     }));
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Set where storage has no input gate, as in the fakes of the recorded programs.
+    pub(crate) static GATELESS: Cell<bool> = const { Cell::new(false) };
 }
 
 #[cfg(test)]
