@@ -58,6 +58,9 @@ impl Rule {
     }
 }
 
+/// Which operations have a gate.
+type IsGated = fn(&OperationPoint<'_>) -> bool;
+
 /// More trips than any turn here has.
 const TICKS_MAX: u64 = 1_000;
 
@@ -66,6 +69,9 @@ thread_local! {
     static TICKS: Cell<Option<u64>> = const { Cell::new(None) };
     /// The ticker starts when this operation begins.
     static START_AT: Cell<Option<&'static str>> = const { Cell::new(None) };
+    /// Which operations are held at their begin, each under a number of its own, and those that are held.
+    static GATED: Cell<Option<IsGated>> = const { Cell::new(None) };
+    static GATES: RefCell<Vec<Gate>> = const { RefCell::new(Vec::new()) };
     /// Called at the end of every operation, with its name.
     static AT_END: Cell<Option<fn(&'static str)>> = const { Cell::new(None) };
     static BEGUN: RefCell<Vec<(&'static str, u64)>> = const { RefCell::new(Vec::new()) };
@@ -89,6 +95,41 @@ pub(crate) fn start_ticking() {
 /// Starts counting when an operation of this name begins.
 pub(crate) fn start_ticking_at(operation: &'static str) {
     START_AT.set(Some(operation));
+}
+
+/// An operation that is held at its begin until its number is released or made to fail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Gate {
+    /// In the order in which they came, from 0.
+    pub number: u64,
+    /// Name of the operation.
+    pub operation: &'static str,
+    /// Label of the context that waits.
+    pub who: String,
+}
+
+/// Holds each operation that `is_gated` from now on.
+pub(crate) fn hold_each(is_gated: IsGated) {
+    GATED.set(Some(is_gated));
+}
+
+/// Every gate so far, also those that were opened.
+pub(crate) fn gates() -> Vec<Gate> {
+    GATES.with_borrow(Clone::clone)
+}
+
+/// The hold of one more gate, if the operation is to have one.
+fn gate(point: &OperationPoint<'_>) -> Option<Intervention> {
+    let is_gated = GATED.get()?;
+    if point.edge != Edge::Begin || !is_gated(point) {
+        return None;
+    }
+    let number = GATES.with_borrow_mut(|gates| {
+        let number = gates.len() as u64;
+        gates.push(Gate { number, operation: point.operation.name, who: point.who.to_owned() });
+        number
+    });
+    Some(Intervention { disturbance: Disturbance::Hold(number), ..Intervention::NONE })
 }
 
 /// Has `look` called at the end of every operation, with its name.
@@ -117,6 +158,9 @@ impl Script {
         TICKS.set(None);
         START_AT.set(None);
         AT_END.set(None);
+        GATED.set(None);
+        GATES.take();
+        crate::platform::GATELESS.set(false);
         BEGUN.take();
         Script { rules: RefCell::new(rules.into_iter().map(|rule| (rule, 0)).collect()) }
     }
@@ -149,7 +193,7 @@ impl Director for Script {
         if let Some(look) = AT_END.get().filter(|_| point.edge == Edge::End) {
             look(name);
         }
-        let mut wanted = Intervention::NONE;
+        let mut wanted = gate(point).unwrap_or(Intervention::NONE);
         for (rule, seen) in self.rules.borrow_mut().iter_mut() {
             if rule.operation == name && rule.edge == point.edge {
                 *seen += 1;

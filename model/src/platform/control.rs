@@ -19,7 +19,7 @@ pub struct Control {
 type Found = Box<dyn FnOnce() + Send>;
 
 enum Order {
-    Release(u64),
+    Release(u64, Result<(), JsError>),
     Reset(ObjectKey, JsError, Found),
     Interrupt(ObjectKey, &'static str, Found),
 }
@@ -32,11 +32,20 @@ impl Control {
 
     /// Lets the operation that is held under `number` go on, wherever it is.
     pub fn release(&self, number: u64) {
+        self.end_hold(number, &Ok(()));
+    }
+
+    /// Makes the operation that is held under `number` fail, wherever it is. Held at its begin, it has no effect.
+    pub fn fail(&self, number: u64, error: JsError) {
+        self.end_hold(number, &Err(error));
+    }
+
+    fn end_hold(&self, number: u64, passed: &Result<(), JsError>) {
         for inbox in self.cluster.inboxes() {
             inbox.post(
                 rt::now_ms(),
                 Lane::named(&"platform".into(), "order", 0),
-                Box::new(OrderLetter(Order::Release(number))),
+                Box::new(OrderLetter(Order::Release(number, passed.clone()))),
             );
         }
     }
@@ -78,7 +87,7 @@ impl Letter for OrderLetter {
 
     fn open(self: Box<Self>, event_loop: &Rc<EventLoop>) {
         Isolate::of(event_loop, |isolate| match self.0 {
-            Order::Release(number) => drop(isolate.release(event_loop, number)),
+            Order::Release(number, passed) => drop(isolate.release(event_loop, number, &passed)),
             Order::Reset(key, error, found) => isolate.reset_object(event_loop, &key, error, found),
             Order::Interrupt(key, what, found) => isolate.interrupt_object(event_loop, &key, what, found),
         });

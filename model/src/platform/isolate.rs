@@ -207,11 +207,11 @@ impl Isolate {
         self.holds.borrow_mut().entry(number).or_default().push(hold);
     }
 
-    /// Lets what is held under this number go on, in the order in which it came; false when nothing is.
-    pub(super) fn release(&self, event_loop: &EventLoop, number: u64) -> bool {
+    /// Lets what is held under this number go on or fail, in the order in which it came; false when nothing is.
+    pub(super) fn release(&self, event_loop: &EventLoop, number: u64, passed: &Result<(), JsError>) -> bool {
         let held = self.holds.borrow_mut().remove(&number);
         let Some(held) = held else { return false };
-        held.into_iter().for_each(|hold| hold.end_at(event_loop, event_loop.now_ms()));
+        held.into_iter().for_each(|hold| hold.end_at(event_loop, event_loop.now_ms(), passed.clone()));
         true
     }
 
@@ -271,8 +271,13 @@ fn begin_commit(event_loop: &Rc<EventLoop>, instance: &Rc<Instance>) {
         Outcome::Wait(wait) => event_loop.start_in(
             ctx,
             Box::pin(async move {
-                wait.wait_hops(0).await;
-                finish_commit(&committing, number);
+                match wait.wait_hops(0).await {
+                    Ok(()) => finish_commit(&committing, number),
+                    Err(error) => {
+                        let event_loop = EventLoop::current();
+                        Isolate::of(&event_loop, |isolate| isolate.reset(&event_loop, &committing.io, error));
+                    }
+                }
             }),
         ),
     }

@@ -16,8 +16,8 @@ pub(crate) enum Outcome {
     Go,
     /// The call fails.
     Fail(JsError),
-    /// Wait for this first.
-    Wait(Promise<()>),
+    /// Wait for this first, and fail if it does.
+    Wait(Promise<Result<(), JsError>>),
     /// The object was reset here: nothing of it goes on.
     Gone,
 }
@@ -59,7 +59,7 @@ fn show(operation: &'static Operation, edge: Edge, past_gate: bool) -> Outcome {
         Disturbance::Delay(ms) => {
             let hold = Hold::new(ctx, past_gate);
             let promise = hold.promise.clone();
-            hold.end_at(&event_loop, event_loop.now_ms() + ms);
+            hold.end_at(&event_loop, event_loop.now_ms() + ms, Ok(()));
             Outcome::Wait(promise)
         }
         Disturbance::Hold(number) => {
@@ -75,7 +75,7 @@ fn show(operation: &'static Operation, edge: Edge, past_gate: bool) -> Outcome {
 pub(super) struct Hold {
     ctx: Ctx,
     past_gate: bool,
-    promise: Promise<()>,
+    promise: Promise<Result<(), JsError>>,
 }
 
 impl Hold {
@@ -83,10 +83,10 @@ impl Hold {
         Hold { ctx, past_gate, promise: Promise::new() }
     }
 
-    /// Lets it go on at `due_ms`, past the gate or when that lets it in.
-    pub fn end_at(self, event_loop: &EventLoop, due_ms: u64) {
+    /// Lets it go on or fail at `due_ms`, past the gate or when that lets it in.
+    pub fn end_at(self, event_loop: &EventLoop, due_ms: u64, passed: Result<(), JsError>) {
         let Hold { ctx, past_gate, promise } = self;
-        let settle = Box::new(move || promise.settle(()));
+        let settle = Box::new(move || promise.settle(passed));
         if past_gate {
             event_loop.run_past_gate(due_ms, ctx, settle);
         } else {
@@ -95,9 +95,14 @@ impl Hold {
     }
 }
 
-/// The begin of an operation: `Err` when it is to fail before it has any effect.
+/// The begin of an operation: `Err` when it is to fail before it has any effect. Nobody sees a rejection in the stretch
+/// that made the call: it takes the trip of a settled promise.
 pub(crate) async fn begin(operation: &'static Operation) -> Result<(), JsError> {
-    pass(edge(operation, Edge::Begin)).await
+    let passed = pass(edge(operation, Edge::Begin)).await;
+    if passed.is_err() {
+        hops(1).await;
+    }
+    passed
 }
 
 /// The end of an operation: `Err` when its answer is lost although it took effect.
@@ -109,10 +114,7 @@ async fn pass(outcome: Outcome) -> Result<(), JsError> {
     match outcome {
         Outcome::Go => Ok(()),
         Outcome::Fail(error) => Err(error),
-        Outcome::Wait(promise) => {
-            promise.wait_hops(0).await;
-            Ok(())
-        }
+        Outcome::Wait(promise) => promise.wait_hops(0).await,
         Outcome::Gone => std::future::pending().await,
     }
 }

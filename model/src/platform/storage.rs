@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
-use std::future::IntoFuture;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
@@ -13,11 +12,13 @@ use serde_json::json;
 use super::cluster::{Durable, lock};
 use super::error::JsError;
 use super::isolate::Isolate;
+use super::list_range::{ListAnswer, ListRange};
 use super::object::Instance;
-use super::operate::{self, Outcome};
+use super::operate;
+use super::storage_call::{self, SETTLES_AFTER, StorageCall};
 use super::transaction::Savepoint;
-use crate::js::{EventLoop, Promise, Wait};
-use crate::operation::{Edge, Operation};
+use crate::js::{EventLoop, Promise};
+use crate::operation::Operation;
 
 /// Writes of one turn: they commit together or not at all, alarm changes included (platform fact 41).
 #[derive(Clone, Default)]
@@ -99,37 +100,8 @@ pub struct Storage {
     instance: Rc<Instance>,
 }
 
-/// A storage call in progress: its effect has happened, `.await` waits for its answer.
-pub struct StorageCall<T: Clone + 'static> {
-    promise: Promise<Result<T, JsError>>,
-    hops: u32,
-}
-
 /// The last date that JavaScript knows, in epoch milliseconds.
 const DATE_MAX_MS: f64 = 8.64e15;
-
-/// A storage call settles two trips after the call; its awaiter goes on at the third (loop rule, measured).
-const SETTLES_AFTER: u32 = 2;
-
-impl<T: Clone + 'static> StorageCall<T> {
-    pub(super) fn rejected(error: JsError) -> Self {
-        StorageCall { promise: Promise::settled(Err(error)), hops: 1 }
-    }
-
-    /// The promise behind it, to be awaited later or together with others.
-    pub fn promise(&self) -> Promise<Result<T, JsError>> {
-        self.promise.clone()
-    }
-}
-
-impl<T: Clone + 'static> IntoFuture for StorageCall<T> {
-    type Output = Result<T, JsError>;
-    type IntoFuture = Wait<Result<T, JsError>>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        self.promise.wait_hops(self.hops)
-    }
-}
 
 impl Storage {
     pub(super) fn new(instance: Rc<Instance>) -> Self {
@@ -259,13 +231,7 @@ impl Storage {
             promise.settle_after(SETTLES_AFTER, Err(error));
             return call;
         }
-        let instance = Rc::clone(&self.instance);
-        match operate::edge_past_gate(operation, Edge::Begin) {
-            Outcome::Go => flush(operation, instance, promise),
-            Outcome::Fail(error) => promise.settle_after(SETTLES_AFTER, Err(error)),
-            Outcome::Gone => {}
-            Outcome::Wait(wait) => hold_gate(&instance, wait, move |instance| flush(operation, instance, promise)),
-        }
+        storage_call::sync(operation, Rc::clone(&self.instance), promise);
         call
     }
 
@@ -312,85 +278,9 @@ impl Storage {
             promise.settle_after(settles_after, Err(error));
             return call;
         }
-        let instance = Rc::clone(&self.instance);
-        match operate::edge_past_gate(operation, Edge::Begin) {
-            Outcome::Go => answer(operation, instance, promise, settles_after, effect),
-            Outcome::Fail(error) => {
-                #[cfg(test)]
-                crate::observed::storage_failed(&instance.key, operation, &error);
-                promise.settle_after(settles_after, Err(error));
-            }
-            Outcome::Gone => {}
-            Outcome::Wait(wait) => {
-                hold_gate(&instance, wait, move |instance| {
-                    answer(operation, instance, promise, settles_after, effect);
-                });
-            }
-        }
+        storage_call::perform(operation, Rc::clone(&self.instance), promise, settles_after, effect);
         call
     }
-}
-
-/// Performs the effect now and settles the promise when its trips are over and the end of the operation has passed.
-fn answer<T: Clone + 'static>(
-    operation: &'static Operation,
-    instance: Rc<Instance>,
-    promise: Promise<Result<T, JsError>>,
-    settles_after: u32,
-    effect: impl FnOnce(&Instance) -> Result<T, JsError>,
-) {
-    let value = effect(&instance);
-    let finish = Box::new(move || finish(operation, &instance, promise, value));
-    EventLoop::current().queue_job(finish, settles_after - 1);
-}
-
-/// The end of an operation has come: its answer goes to the waiting code.
-fn finish<T: Clone + 'static>(
-    operation: &'static Operation,
-    instance: &Rc<Instance>,
-    promise: Promise<Result<T, JsError>>,
-    value: Result<T, JsError>,
-) {
-    match operate::edge_past_gate(operation, Edge::End) {
-        Outcome::Go => promise.settle(value),
-        Outcome::Fail(error) => promise.settle(Err(error)),
-        Outcome::Gone => {}
-        Outcome::Wait(wait) => hold_gate(instance, wait, move |_| promise.settle(value)),
-    }
-}
-
-/// Leaves the turn, before any other event (50 syncs in a row let nothing in, platform fact 28), and settles the promise
-/// when everything that was written before is durable.
-fn flush(operation: &'static Operation, instance: Rc<Instance>, promise: Promise<Result<(), JsError>>) {
-    let event_loop = EventLoop::current();
-    let wait = Box::new(move || {
-        let needed = instance.store.begun.get();
-        if instance.store.committed.get() >= needed {
-            return finish(operation, &instance, promise, Ok(()));
-        }
-        let durable = Promise::new();
-        instance.store.syncs.borrow_mut().push((needed, durable.clone()));
-        drop(crate::js::call(async move {
-            durable.wait_hops(0).await;
-            // It comes back through the gate.
-            let event_loop = EventLoop::current();
-            let done = Box::new(move || finish(operation, &instance, promise, Ok(())));
-            event_loop.run_later(event_loop.now_ms(), event_loop.ctx(), done);
-        }));
-    });
-    event_loop.run_next(event_loop.ctx(), wait);
-}
-
-/// A delayed or held storage operation keeps the input gate shut and ends the turn.
-fn hold_gate(instance: &Rc<Instance>, wait: Promise<()>, then: impl FnOnce(Rc<Instance>) + 'static) {
-    let event_loop = EventLoop::current();
-    let instance = Rc::clone(instance);
-    event_loop.storage_wait_begins(&instance.io);
-    event_loop.start(Box::pin(async move {
-        wait.wait_hops(0).await;
-        EventLoop::current().storage_wait_ends(&instance.io);
-        then(instance);
-    }));
 }
 
 #[cfg(test)]
@@ -423,52 +313,5 @@ impl Instance {
         self.store.alarm.set(to);
         let root = EventLoop::current().root();
         self.write(|batch| batch.alarm = Some(AlarmChange { to, by, root }));
-    }
-}
-
-/// Options of `list`.
-#[derive(Clone, Debug, Default)]
-pub struct ListRange {
-    /// Keys that begin so.
-    pub prefix: Arc<str>,
-    /// Keys strictly after this one.
-    pub start_after: Option<Arc<str>>,
-    /// From the top instead of the bottom.
-    pub reverse: bool,
-    /// At most so many.
-    pub limit: Option<usize>,
-}
-
-/// Keys and values of a `list`, in order.
-pub type ListAnswer = Vec<(Arc<str>, Arc<Value>)>;
-
-impl ListRange {
-    /// All keys with a prefix.
-    pub fn prefix(prefix: impl Into<Arc<str>>) -> Self {
-        ListRange { prefix: prefix.into(), ..ListRange::default() }
-    }
-
-    /// The same, at most `limit`.
-    pub fn limit(self, limit: usize) -> Self {
-        ListRange { limit: Some(limit), ..self }
-    }
-
-    fn take(&self, values: &BTreeMap<Arc<str>, Arc<Value>>) -> ListAnswer {
-        use std::ops::Bound::{Excluded, Included, Unbounded};
-        let from = match &self.start_after {
-            Some(after) if **after >= *self.prefix => Excluded(Arc::clone(after)),
-            _ => Included(Arc::clone(&self.prefix)),
-        };
-        let range = values.range((from, Unbounded)).take_while(|(key, _)| key.starts_with(&*self.prefix));
-        let limit = self.limit.unwrap_or(usize::MAX);
-        let copy = |(key, value): (&Arc<str>, &Arc<Value>)| (Arc::clone(key), Arc::clone(value));
-        if self.reverse {
-            let mut all: ListAnswer = range.map(copy).collect();
-            all.reverse();
-            all.truncate(limit);
-            all
-        } else {
-            range.take(limit).map(copy).collect()
-        }
     }
 }

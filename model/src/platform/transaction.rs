@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use super::error::JsError;
 use super::operate;
-use super::storage::{Batch, Storage, StorageCall, Store};
+use super::storage::{Batch, Storage, Store};
+use super::storage_call::StorageCall;
 use crate::operation::Operation;
 
 /// What storage looked like when a transaction began.

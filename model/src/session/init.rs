@@ -16,7 +16,7 @@ use crate::agents::mcp_server::McpServer;
 use crate::fx::{Cause, Exit, Fiber};
 use crate::js::{EventLoop, call, hops, try_all};
 use crate::operation::Operation;
-use crate::platform::{JsError, join, micro};
+use crate::platform::{JsError, join, micro, operate};
 use crate::telemetry::{self, Span};
 
 crate::operations! {
@@ -106,8 +106,9 @@ fn handle_cause(session: &SessionObject, error: &JsError, span: &Span) {
 async fn build(session: &Rc<SessionObject>, token: &Map<String, Value>, fiber: &Fiber, span: &Span) -> Exit<()> {
     let meta = meta::resolve_and_store(session, token, fiber, span).await?;
     cap::admit(session, fiber, span).await?;
-    fiber.or_die(micro(&INIT_DB_OPEN)).await?;
-    let db = DbHandle::open(session.label());
+    // Runs on if the fiber is interrupted: the handle then belongs to nobody.
+    let opening = call(open_session_db(Rc::clone(session)));
+    let db = fiber.or_die(opening.wait_hops(0)).await?;
     let built = build_runtime(session, &meta, &db, fiber, span).await;
     cap::give_reservation_back(session, Place::Build, built.is_ok());
     let runtime = built?;
@@ -115,6 +116,15 @@ async fn build(session: &Rc<SessionObject>, token: &Map<String, Value>, fiber: &
     residency::annotate(span);
     span.set("mcp.session.integration_count", 0);
     mark_activity_span(session, "init.mark_activity", fiber, span).await
+}
+
+/// `openSessionDb()`: the handle is made at the call, and dials at its first query.
+async fn open_session_db(session: Rc<SessionObject>) -> Result<Rc<DbHandle>, JsError> {
+    operate::begin(&INIT_DB_OPEN).await?;
+    let db = DbHandle::open(session.label());
+    hops(INIT_DB_OPEN.hops).await;
+    operate::end(&INIT_DB_OPEN).await?;
+    Ok(db)
 }
 
 /// Best effort `markActivity` in its own span; used wherever a fiber touches the session.

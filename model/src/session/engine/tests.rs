@@ -177,7 +177,7 @@ fn a_resume_that_meets_another_joins_it() {
 
 #[test]
 fn a_failing_resume_fails_each_time_the_same() {
-    assert_eq!(run(&["resume · race"], two_at_once), ["first Error: no storage", "second Error: no storage"]);
+    assert_eq!(run(&["resume · race"], two_at_once), ["second Error: no storage", "first Error: no storage"]);
 }
 
 fn shut_down(ctx: ObjectContext) -> LocalFuture<Value> {

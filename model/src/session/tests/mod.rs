@@ -13,6 +13,7 @@ mod builds;
 mod calls;
 mod directory;
 mod elicitation;
+mod gates;
 mod handlers;
 mod hops;
 mod interrupts;

@@ -34,13 +34,9 @@ pub(super) const KNOWN: &[Known] = &[
         contains: r#""op":"put""#,
         reason: "the fake resolver does nothing; the cloud's closes a scratch database handle first, which takes 13 trips",
     },
-    Known { tests: &["J2"], contains: "waitUntil", reason: FAILS_AT_THE_CALL },
-    Known { tests: &["J2"], contains: "openSessionDb", reason: FAILS_AT_THE_CALL },
 ];
 
 const ORGANIZATION: &str =
     "the fake resolver makes up a name; here the name is what the organisation directory answers";
 const OWN_STUB: &str = "the recorded candidate's re-check is called directly and runs while the init that asks for it goes on; here it \
                         is asked through its own stub, and is made to begin when that init has ended";
-const FAILS_AT_THE_CALL: &str =
-    "the recorded request rejects some microtasks after the call; here it fails at the call";
