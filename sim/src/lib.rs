@@ -15,6 +15,7 @@ compile_error!(
 );
 
 pub mod bench;
+pub mod callers;
 pub mod capture;
 pub mod check;
 pub mod cli;
@@ -27,6 +28,7 @@ pub mod exit_code;
 pub mod faults;
 pub mod files;
 pub mod interrupt;
+pub mod objects;
 pub mod planted;
 pub mod recorder;
 pub mod report;
