@@ -19,6 +19,7 @@ pub mod callers;
 pub mod capture;
 pub mod check;
 pub mod cli;
+pub mod contract;
 pub mod determinism;
 pub mod director;
 pub mod draw;
