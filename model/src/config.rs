@@ -1,5 +1,7 @@
 //! Knobs of the host, with production's defaults; units are in the names.
 
+use std::sync::Arc;
+
 use crate::defect::DefectSet;
 
 /// Longest extension for paused work.
@@ -58,8 +60,22 @@ pub struct HostConfig {
     pub supports_cap_eviction: bool,
     /// The directory of execution owners is bound; without it a paused execution is resumable in its own session only.
     pub execution_owner_bound: bool,
+    /// Pauses that the engine's own store kept beyond the runtime they began in; every engine of the session takes them up.
+    /// None where pauses are kept in memory only, as in the described host.
+    pub kept_pauses: Vec<KeptPause>,
     /// Defects that are switched on; none in production.
     pub defects: DefectSet,
+}
+
+/// A paused execution in an engine's store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptPause {
+    /// Id of the session.
+    pub session: Arc<str>,
+    /// Id of the execution.
+    pub execution: Arc<str>,
+    /// The code that goes on with the response.
+    pub code: Arc<str>,
 }
 
 impl Default for HostConfig {
@@ -70,6 +86,7 @@ impl Default for HostConfig {
             resident_runtime_soft_cap: 32,
             supports_cap_eviction: true,
             execution_owner_bound: true,
+            kept_pauses: Vec::new(),
             defects: DefectSet::default(),
         }
     }

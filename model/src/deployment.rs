@@ -15,12 +15,19 @@ use crate::rt;
 use crate::session::owner_object::{OWNER_CLASS, OwnerObject};
 use crate::session::{CLASS, NAME_PREFIX, SessionObject};
 
+pub use crate::front::Caller;
+
 /// Where the edge listens.
 pub const EDGE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 1, 0, 1)), 8787);
 
 /// The key of a session's object.
 pub fn session_key(session_id: &str) -> ObjectKey {
     ObjectKey::named(CLASS, format!("{NAME_PREFIX}{session_id}"))
+}
+
+/// The key of a session's object whose id, 64 hexadecimal digits, never had a name.
+pub fn nameless_key(id: &str) -> ObjectKey {
+    ObjectKey::unique(CLASS, id)
 }
 
 /// A running deployment.
@@ -53,6 +60,11 @@ impl Deployment {
     /// The harness's handle.
     pub fn control(&self) -> Control {
         Control::new(self.cluster.clone())
+    }
+
+    /// Another worker that is bound to the sessions' namespace.
+    pub fn caller(&self) -> Caller {
+        Caller::start(&self.cluster)
     }
 
     /// Ends the deployment: the edge, then every isolate.

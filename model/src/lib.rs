@@ -29,3 +29,7 @@ pub mod rt;
 mod script;
 mod session;
 pub mod telemetry;
+
+pub use session::registry;
+pub use session::rpc::METHODS;
+pub use session::telemetry_id;

@@ -36,7 +36,13 @@ pub fn table() -> Vec<Group> {
         group("Teardown and disposal", &[session::teardown::TABLE, session::upstream::TABLE]),
         group(
             "Alarm, idle clock, framework scheduler",
-            &[session::alarm::TABLE, session::TABLE, session::clock::TABLE, agents::schedule::TABLE],
+            &[
+                session::alarm::TABLE,
+                session::TABLE,
+                session::rpc::TABLE,
+                session::clock::TABLE,
+                agents::schedule::TABLE,
+            ],
         ),
         group(
             "Owner check, connect, transport, event store",
@@ -87,18 +93,26 @@ pub const ROOTS: &[&str] = &[
     "fetch",
     "get",
     "getInitializeRequest",
+    "getPausedExecutionForApproval",
     "init",
     "keep-alive released",
     "lease",
+    "markActivity",
+    "onStart",
+    "persistAppsEnabled",
     "platform",
     "post",
     "request",
+    "requestCapEviction",
+    "resolveAndStoreSessionMeta",
+    "resumeExecutionForApproval",
     "resumeExecutionForModel",
     "setInitializeRequest",
     "setName",
     "socket-close",
     "socket-message",
     "stream",
+    "updateProps",
     "validate",
     "validateMcpSessionOwner",
 ];
@@ -178,7 +192,7 @@ mod tests {
     fn the_roots_are_those_that_the_code_names() {
         let mut texts = Vec::new();
         sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut texts);
-        let mut named = BTreeSet::from(["fetch"]);
+        let mut named: BTreeSet<&str> = session::rpc::METHODS.iter().copied().chain(["fetch"]).collect();
         for text in &texts {
             // The first text of a call is the name of its root, or of the method that is one.
             for mark in ["rooted(\"", "root: \"", "let root = if", ".rpc(&"] {

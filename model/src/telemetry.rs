@@ -91,6 +91,11 @@ impl Span {
         Self::make(name, Some(Arc::clone(&self.0.trace)), Some(parent), self.0.exported)
     }
 
+    /// A child of `parent`, or a root span where the caller has none.
+    pub fn under(parent: Option<&Span>, name: &'static str) -> Span {
+        parent.map_or_else(|| Self::root(name), |parent| parent.child(name))
+    }
+
     fn make(name: &'static str, trace: Option<Arc<str>>, parent: Option<Arc<str>>, exported: bool) -> Span {
         let event_loop = EventLoop::current();
         let exporter = module_scope::<Exporter>();

@@ -7,6 +7,7 @@
 
 pub mod bad_input;
 pub mod catalog;
+pub mod contract;
 pub mod decision;
 pub mod expect;
 pub mod invariants;

@@ -3,6 +3,7 @@
 //! Every type here is a promise to stored files: unknown fields are refused, and a change of meaning raises
 //! [`VERSION`] and adds a step to the upgrade chain in `plan/parse.rs`.
 
+mod direct;
 mod fault;
 mod parse;
 #[cfg(test)]
@@ -18,6 +19,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use xxhash_rust::xxh3::xxh3_64;
 
+pub use direct::{CallPlan, CallerPlan, PausedPlan, StoredObject};
 pub use fault::{Edge, Effect, ErrorFlag, ErrorKind, FaultPlan, Interruptible, ResetKind, When};
 #[cfg(test)]
 pub(crate) use sample::sample;
@@ -55,6 +57,12 @@ pub struct Plan {
     pub core: Core,
     /// The clients, each with one session of its own at a time.
     pub clients: Vec<ClientPlan>,
+    /// Objects that exist before the run, beside those that clients make.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub storage: Vec<StoredObject>,
+    /// Workers that call methods of sessions directly.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub callers: Vec<CallerPlan>,
     /// What goes wrong, and when.
     #[serde(default)]
     pub faults: Vec<FaultPlan>,

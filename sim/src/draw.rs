@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::text::{did_you_mean, nearest, printable, shortened};
-use model::defect::DEFECTS;
+use model::defect::{DEFECTS, DefectSet};
 use model::operations::ROOTS;
 use scenarios::catalog::{self, Scenario};
 use scenarios::plan::{Core, Effect, FaultPlan, HostConfig, Plan, When};
@@ -52,6 +52,12 @@ impl Overrides {
         }
         let settings = settings.iter().map(|setting| read_setting(setting)).collect::<Result<_, _>>()?;
         Ok(Self { defects: known, settings, core })
+    }
+
+    /// The defects of a host with these changes.
+    pub fn defect_set(&self) -> DefectSet {
+        let set = crate::world::defects_of(&self.defects, self.core.unwrap_or_default());
+        set.expect("the names were checked when they were read")
     }
 
     /// Draws the plan of a seed and changes it.
@@ -156,6 +162,11 @@ fn check_reset(fault: &FaultPlan) -> Result<(), Error> {
 pub fn check_names(plan: &Plan, file: &Path) -> Result<(), Error> {
     for (at, defect) in plan.defects.iter().enumerate() {
         check_defect(defect).map_err(|error| in_field(file, &format!("defects[{at}]"), &error))?;
+    }
+    if let Some(method) = crate::callers::unknown_method(plan) {
+        let hint = did_you_mean(method, model::METHODS.iter().copied(), "the README");
+        let told = format!("callers: a session has no method `{}`: {hint}", shortened(method, 60));
+        return Err(Error::usage(format!("{}: {told}", crate::files::shown(file))));
     }
     let operations = model::operations::names();
     for (at, fault) in plan.faults.iter().enumerate() {

@@ -9,13 +9,15 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use model::client::{Answer, Client, ClientConfig, ClientObserver, Op, Outcome, RequestOutcome, StreamEnd};
-use model::deployment::{EDGE, session_key};
+use model::deployment::{Caller, EDGE};
 use model::rt::{self, Node};
 use scenarios::plan::{Action, ClientPlan, Plan};
 use scenarios::trace::{Name, Stream, Value};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use crate::callers::Calling;
 use crate::director::Director;
+use crate::objects::Objects;
 use crate::recorder;
 
 /// Clients on one machine; more would make the simulated network look for free ports.
@@ -57,11 +59,13 @@ thread_local! {
 }
 
 /// Runs the plan from its first step to its last quiet.
-pub async fn drive(plan: &Plan, director: &Rc<Director>) -> Driver {
+pub async fn drive(plan: &Plan, director: &Rc<Director>, objects: &Rc<Objects>, caller: Caller) -> Driver {
     phase("steps", director);
-    start_timed_faults(director);
+    start_timed_faults(director, objects);
+    let calling = Calling::start(&plan.callers, caller, objects);
     let mut driver = Driver::start(plan, director).await;
     driver.all_done(driver.running.len()).await;
+    calling.all_done().await;
     phase("quiet", director);
     rt::sleep_ms(plan.settle.quiet_ms.max(1)).await;
     if plan.settle.touch {
@@ -71,6 +75,7 @@ pub async fn drive(plan: &Plan, director: &Rc<Director>) -> Driver {
     }
     phase("quiet-after", director);
     rt::sleep_ms(plan.settle.quiet_after_ms.max(1)).await;
+    objects.tell();
     phase("end", director);
     driver
 }
@@ -84,13 +89,12 @@ fn phase(name: &'static str, director: &Director) {
     recorder::record(Stream::Phase, "phase", None, fields);
 }
 
-fn start_timed_faults(director: &Rc<Director>) {
+fn start_timed_faults(director: &Rc<Director>, objects: &Rc<Objects>) {
     for (at_ms, fault, is_release) in director.faults().timed() {
-        let director = Rc::clone(director);
+        let (director, objects) = (Rc::clone(director), Rc::clone(objects));
         rt::spawn("fault.timed", async move {
             rt::sleep_until_ms(rt::EPOCH_MS + at_ms).await;
-            let key = |session: &str| recorder::session_of(session).map(|id| session_key(&id));
-            director.faults().at_time(fault, is_release, key);
+            director.faults().at_time(fault, is_release, |session| objects.key(session));
         });
     }
 }

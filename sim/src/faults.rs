@@ -102,6 +102,7 @@ impl FaultKernel {
         let found = move || delivered.tell(Some(&session));
         match &fault.plan.effect {
             Effect::Reset { kind } => drop(control.reset(&key, reset_error(*kind), found)),
+            Effect::Evict {} => drop(control.evict(&key, found)),
             Effect::Interrupt { what } => drop(control.interrupt(&key, interruptible(*what), found)),
             Effect::Fail { .. } | Effect::Delay { .. } | Effect::Hold { .. } => {}
         }
@@ -168,6 +169,8 @@ impl FaultKernel {
                     });
                 }
             }
+            // It happens at a time only.
+            Effect::Evict {} => {}
             Effect::Interrupt { what } => intervention.interrupt = Some(interruptible(*what)),
             Effect::Reset { kind } => intervention.reset = Some(reset_error(*kind)),
         }
@@ -246,6 +249,7 @@ fn describe(plan: &FaultPlan) -> String {
         Effect::Hold { .. } => "hold".to_owned(),
         Effect::Interrupt { what } => format!("interrupt the {}", interruptible(*what)),
         Effect::Reset { kind } => format!("reset ({kind:?})"),
+        Effect::Evict {} => "evict".to_owned(),
     };
     match &plan.when {
         When::At { at_ms, .. } => format!("{effect} at {at_ms} ms"),

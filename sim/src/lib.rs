@@ -15,9 +15,11 @@ compile_error!(
 );
 
 pub mod bench;
+pub mod callers;
 pub mod capture;
 pub mod check;
 pub mod cli;
+pub mod contract;
 pub mod determinism;
 pub mod director;
 pub mod draw;
@@ -27,6 +29,7 @@ pub mod exit_code;
 pub mod faults;
 pub mod files;
 pub mod interrupt;
+pub mod objects;
 pub mod planted;
 pub mod recorder;
 pub mod report;

@@ -115,6 +115,15 @@ pub fn alias_of(who: &str) -> Arc<str> {
     BUFFER.with_borrow_mut(|buffer| buffer.as_mut().map_or_else(|| who.into(), |buffer| buffer.alias(who)))
 }
 
+/// Shows what speaks as `label` under this alias; other than a session that a client opens it is known beforehand.
+pub fn name(label: &str, alias: &str) {
+    BUFFER.with_borrow_mut(|buffer| {
+        if let Some(buffer) = buffer {
+            buffer.aliases.insert(label.to_owned(), alias.into());
+        }
+    });
+}
+
 /// The session id that an alias stands for, once it was minted.
 pub fn session_of(alias: &str) -> Option<String> {
     BUFFER.with_borrow(|buffer| buffer.as_ref().and_then(|buffer| buffer.sessions.get(alias).cloned()))

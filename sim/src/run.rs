@@ -1,5 +1,6 @@
 //! One plan to one result: a fresh thread, a fresh world, bounds on everything, and each way to fail told apart.
 
+use crate::callers::CALL_TIMEOUT_MS;
 use crate::capture::{self, Caught};
 use crate::check::{self, Judged};
 use crate::error::Error;
@@ -52,9 +53,15 @@ impl Budget {
     /// Generous bounds for a plan: they grow with what it asks for.
     pub fn for_plan(plan: &Plan) -> Self {
         let steps: usize = plan.clients.iter().map(|client| client.steps.len() + 1).sum();
-        let steps = steps as u64;
+        let calls: usize = plan.callers.iter().map(|caller| caller.calls.len()).sum();
+        let steps = (steps + calls) as u64;
         let spans = plan.settle.quiet_ms + plan.settle.quiet_after_ms + plan.config.session_timeout_ms;
-        let waits: u64 = plan.clients.iter().map(|client| longest_ms(client, plan)).max().unwrap_or(0);
+        let of_clients = plan.clients.iter().map(|client| longest_ms(client, plan));
+        let of_callers = plan.callers.iter().map(|caller| {
+            let last_ms = caller.calls.iter().map(|call| call.at_ms).max().unwrap_or(0);
+            last_ms + caller.calls.len() as u64 * CALL_TIMEOUT_MS
+        });
+        let waits: u64 = of_clients.chain(of_callers).max().unwrap_or(0);
         Self {
             step_max: 20_000_000 + 200_000 * steps,
             virtual_ms_max: 24 * 60 * 60 * 1000 + 2 * (spans + waits),

@@ -1,9 +1,11 @@
 //! The world of one run: the simulated runtime, built for a plan, and what is asked of the model beside its clients.
 
+use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use madsim::runtime::Runtime;
-use model::config::HostConfig;
+use model::config::{HostConfig, KeptPause};
 use model::defect::{Defect, DefectSet};
 use model::deployment::Deployment;
 use model::net::labels;
@@ -13,8 +15,9 @@ use scenarios::plan::{self, Plan};
 
 use crate::director::Director;
 use crate::error::Error;
+use crate::objects::Objects;
 use crate::run::{WorldOptions, WorldResult};
-use crate::{driver, faults, planted, recorder};
+use crate::{callers, driver, faults, objects, planted, recorder};
 
 /// Start of every run, in ms since the Unix epoch.
 pub const EPOCH_MS: u64 = rt::EPOCH_MS;
@@ -54,6 +57,9 @@ fn obey(plan: &Plan, options: &WorldOptions, runtime: &mut Runtime) -> Result<Wo
     if let Some((what, name)) = faults::unknown_name(&plan.faults) {
         return Err(format!("a fault names the {what} `{name}`, which this host does not have: see `sim operations`"));
     }
+    if let Some(method) = callers::unknown_method(plan) {
+        return Err(format!("a caller names the method `{method}`, which a session does not have"));
+    }
     let director = Director::new(plan)?;
     runtime.block_on(async {
         rt::begin_run(Some(director.clone()), options.budget.step_max);
@@ -67,7 +73,8 @@ fn obey(plan: &Plan, options: &WorldOptions, runtime: &mut Runtime) -> Result<Wo
         };
         let deployment = Deployment::start(config, plan.world.isolate_count, build);
         director.connect(deployment.control());
-        let driver = driver::drive(plan, &director).await;
+        let objects = Rc::new(Objects::fill(plan, deployment.control()));
+        let driver = driver::drive(plan, &director, &objects, deployment.caller()).await;
         let ends_at_ms = run_ms();
         recorder::mute();
         driver.stop();
@@ -81,16 +88,34 @@ fn obey(plan: &Plan, options: &WorldOptions, runtime: &mut Runtime) -> Result<Wo
     })
 }
 
-fn host_config(plan: &Plan) -> Result<HostConfig, String> {
+/// The defects of a core with these switched on besides.
+///
+/// # Errors
+/// One sentence for a name that no defect has.
+pub fn defects_of(names: &[String], core: plan::Core) -> Result<DefectSet, String> {
     let defect = |name: &String| Defect::named(name).ok_or_else(|| format!("no defect is called `{name}`"));
-    let named: Result<Vec<Defect>, String> = plan.defects.iter().map(defect).collect();
-    let described = Defect::described().filter(|_| plan.core == plan::Core::Described);
+    let named: Result<Vec<Defect>, String> = names.iter().map(defect).collect();
+    let described = Defect::described().filter(|_| core == plan::Core::Described);
+    Ok(DefectSet::of(described.chain(named?)))
+}
+
+fn host_config(plan: &Plan) -> Result<HostConfig, String> {
+    let kept = |stored: &plan::StoredObject| -> Vec<KeptPause> {
+        let who = objects::key_of(stored).label();
+        let kept = |paused: &plan::PausedPlan| KeptPause {
+            session: Arc::clone(&who),
+            execution: paused.execution.as_str().into(),
+            code: paused.code.as_str().into(),
+        };
+        stored.paused.iter().map(kept).collect()
+    };
     Ok(HostConfig {
+        kept_pauses: plan.storage.iter().flat_map(kept).collect(),
         session_timeout_ms: plan.config.session_timeout_ms,
         max_paused_session_idle_ms: plan.config.max_paused_session_idle_ms,
         resident_runtime_soft_cap: plan.config.resident_runtime_soft_cap,
         supports_cap_eviction: true,
-        defects: DefectSet::of(described.chain(named?)),
+        defects: defects_of(&plan.defects, plan.core)?,
         ..HostConfig::default()
     })
 }

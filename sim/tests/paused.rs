@@ -93,6 +93,8 @@ fn plan(seed: u64) -> Plan {
         defects: Vec::new(),
         core: Core::Fixed,
         clients: (1..=client_count).map(|number| client(&mut rng, number, client_count)).collect(),
+        storage: Vec::new(),
+        callers: Vec::new(),
         faults: Vec::new(),
         settle: Settle { quiet_ms: *rng.pick(&[30_000, 700_000, 2_500_000]), touch: true, quiet_after_ms: 70_000 },
         pins: BTreeMap::new(),

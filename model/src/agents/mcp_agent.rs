@@ -63,7 +63,11 @@ pub async fn start_body<H: AgentHost>(host: Rc<H>, props: Option<Value>) -> Resu
     js(reinitialize(agent)).await
 }
 
-async fn update_props(agent: &AgentState, props: Value) -> Result<(), JsError> {
+/// `updateProps(props)`: stored, then in use.
+///
+/// # Errors
+/// A storage failure; the old props stay in use then.
+pub async fn update_props(agent: &AgentState, props: Value) -> Result<(), JsError> {
     agent.ctx.storage().put(&BODY_PUT_PROPS, PROPS_KEY, props.clone()).await?;
     *agent.props.borrow_mut() = Some(props);
     Ok(())

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::answers::{answer_options, answer_reset, header, refuse, refuse_with};
 use super::auth::{self, Bearer, Outcome};
 use super::bridge;
+use super::caller;
 use super::console;
 use super::exchange::Exchange;
 use crate::js::rooted;
@@ -26,7 +27,7 @@ crate::operations! {
 
 /// Every operation of the edge worker.
 pub fn operations() -> Vec<&'static Operation> {
-    [auth::TABLE, TABLE, bridge::TABLE, super::sse_writer::TABLE, console::TABLE].concat()
+    [auth::TABLE, TABLE, bridge::TABLE, super::sse_writer::TABLE, console::TABLE, caller::TABLE].concat()
 }
 
 /// Key of a session's object.

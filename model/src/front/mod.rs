@@ -3,6 +3,7 @@
 mod answers;
 mod auth;
 mod bridge;
+mod caller;
 mod console;
 mod edge;
 mod exchange;
@@ -20,6 +21,7 @@ use crate::net::server::{ExchangeId, Inlet, RequestHead};
 use crate::net::{BodyError, Reply};
 use crate::platform::{LocalFuture, WorkerHandle};
 
+pub use caller::Caller;
 pub use edge::operations;
 use exchange::{Exchange, Lanes, with_exchange};
 

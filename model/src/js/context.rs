@@ -76,6 +76,11 @@ impl IoContext {
         drop((self.blocked.take(), self.sections_waiting.take()));
     }
 
+    /// True while none of its code waits for anything.
+    pub fn is_idle(&self) -> bool {
+        self.tasks.borrow().is_empty() && self.blocked.borrow().is_empty() && !self.is_gated()
+    }
+
     /// True while events from outside wait.
     pub fn is_gated(&self) -> bool {
         self.storage_waits.get() > 0 || self.section.get() != 0

@@ -269,6 +269,20 @@ impl Cluster {
         inbox.post(due_ms, lane, Box::new(AlarmLetter { key: key.clone(), info, due_ms, late_ms: None }));
     }
 
+    /// Fills the storage of an object that is not in memory, and arms its alarm.
+    pub(super) fn store(&self, key: &ObjectKey, values: BTreeMap<Arc<str>, Arc<Value>>, alarm_ms: Option<u64>) {
+        let durable = self.durable(key);
+        {
+            let mut durable = lock(&durable);
+            durable.values = values;
+            durable.alarm = alarm_ms;
+        }
+        if let Some(due_ms) = alarm_ms {
+            platform_event!("alarm.set", key.label(), due_at_ms = due_ms, by = "before the run", root = "");
+            self.post_alarm(key, AlarmInfo::first(due_ms), due_ms);
+        }
+    }
+
     /// Posts mail of the platform's own to an isolate.
     pub(super) fn post_to(&self, id: IsolateId, letter: Box<dyn Letter>) -> bool {
         let state = lock(&self.0);

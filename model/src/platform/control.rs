@@ -1,8 +1,12 @@
 //! The harness's handle on the platform; it exists in no production system.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use super::cluster::Cluster;
+use serde_json::Value;
+
+use super::cluster::{Cluster, lock};
 use super::error::JsError;
 use super::isolate::{Isolate, IsolateId};
 use super::object::ObjectKey;
@@ -21,6 +25,7 @@ type Found = Box<dyn FnOnce() + Send>;
 enum Order {
     Release(u64, Result<(), JsError>),
     Reset(ObjectKey, JsError, Found),
+    Evict(ObjectKey, Found),
     Interrupt(ObjectKey, &'static str, Found),
 }
 
@@ -53,6 +58,23 @@ impl Control {
     /// Resets an object, and calls `found` just before, if it is in memory by then; false when it is placed nowhere.
     pub fn reset(&self, key: &ObjectKey, error: JsError, found: impl FnOnce() + Send + 'static) -> bool {
         self.order(key, Order::Reset(key.clone(), error, Box::new(found)))
+    }
+
+    /// Evicts an object, and calls `found` just before, if it is in memory and idle by then; false when it is placed nowhere.
+    pub fn evict(&self, key: &ObjectKey, found: impl FnOnce() + Send + 'static) -> bool {
+        self.order(key, Order::Evict(key.clone(), Box::new(found)))
+    }
+
+    /// Makes an object's storage and alarm what they are when the world begins. The object must not be in memory.
+    pub fn store(&self, key: &ObjectKey, values: BTreeMap<Arc<str>, Arc<Value>>, alarm_ms: Option<u64>) {
+        self.cluster.store(key, values, alarm_ms);
+    }
+
+    /// What is durable of an object: its values, and when its alarm is due in epoch milliseconds.
+    pub fn stored(&self, key: &ObjectKey) -> (BTreeMap<Arc<str>, Arc<Value>>, Option<u64>) {
+        let durable = self.cluster.durable(key);
+        let durable = lock(&durable);
+        (durable.values.clone(), durable.alarm)
     }
 
     /// Interrupts the root fiber (`init` or `disposal`) of an object, and calls `found` just before, if one runs by
@@ -89,6 +111,7 @@ impl Letter for OrderLetter {
         Isolate::of(event_loop, |isolate| match self.0 {
             Order::Release(number, passed) => drop(isolate.release(event_loop, number, &passed)),
             Order::Reset(key, error, found) => isolate.reset_object(event_loop, &key, error, found),
+            Order::Evict(key, found) => isolate.evict_object(event_loop, &key, found),
             Order::Interrupt(key, what, found) => isolate.interrupt_object(event_loop, &key, what, found),
         });
     }

@@ -18,6 +18,7 @@ mod alarm_retry;
 mod commit;
 mod context;
 mod ends;
+mod eviction;
 mod gate;
 mod held;
 mod random;

@@ -11,7 +11,7 @@ use super::cluster::{Cluster, RuntimeBuild, lock};
 use super::error::JsError;
 use super::object::{DurableObject, Instance, ObjectContext, ObjectKey};
 use super::operate::{self, Hold, Outcome};
-use super::socket::ClientSockets;
+use super::socket::{ClientSockets, Socket};
 use super::storage::{Batch, Store};
 use super::stub::SlotTable;
 use crate::fx::Fiber;
@@ -43,8 +43,10 @@ pub struct Isolate {
     pub(super) cluster: Cluster,
     pub(super) slots: SlotTable,
     build: RuntimeBuild,
-    objects: RefCell<BTreeMap<ObjectKey, Rc<Instance>>>,
-    by_context: RefCell<BTreeMap<u64, Rc<Instance>>>,
+    pub(super) objects: RefCell<BTreeMap<ObjectKey, Rc<Instance>>>,
+    pub(super) by_context: RefCell<BTreeMap<u64, Rc<Instance>>>,
+    /// Accepted sockets of objects that were evicted.
+    pub(super) hibernated: RefCell<BTreeMap<ObjectKey, BTreeMap<u64, Socket>>>,
     client_sockets: Rc<ClientSockets>,
     dirty: RefCell<Vec<ObjectKey>>,
     holds: RefCell<BTreeMap<u64, Vec<Hold>>>,
@@ -66,6 +68,7 @@ impl Isolate {
             build,
             objects: RefCell::default(),
             by_context: RefCell::default(),
+            hibernated: RefCell::default(),
             client_sockets: Rc::default(),
             dirty: RefCell::default(),
             holds: RefCell::default(),
@@ -136,6 +139,7 @@ impl Isolate {
         });
         self.objects.borrow_mut().insert(key.clone(), Rc::clone(&instance));
         self.by_context.borrow_mut().insert(io.number, Rc::clone(&instance));
+        self.wake_sockets(&instance);
         platform_event!("object.constructed", io.label, isolate = self.id.to_string(), named = knows_name);
         let context = ObjectContext { instance: Rc::clone(&instance) };
         let class = self.cluster.class(key.class);
@@ -394,7 +398,7 @@ impl Host for Isolate {
 
     fn ended(&self) {
         let instances = self.by_context.take();
-        let scope = (self.objects.take(), self.holds.take(), self.module_scope.take());
+        let scope = (self.objects.take(), self.hibernated.take(), self.holds.take(), self.module_scope.take());
         for instance in instances.values() {
             instance.let_go();
         }

@@ -8,6 +8,7 @@ mod cluster;
 mod connection;
 mod control;
 mod error;
+mod eviction;
 mod isolate;
 mod list_range;
 mod object;

@@ -112,6 +112,19 @@ impl Socket {
         Ok(())
     }
 
+    /// The same socket in the hands of the incarnation that comes after an eviction; the attachment comes with it.
+    pub(super) fn woken(&self, instance: &Rc<Instance>) -> Socket {
+        Socket(Rc::new(ObjectEnd {
+            number: self.0.number,
+            owner: Rc::clone(&instance.io),
+            instance: Rc::downgrade(instance),
+            peer: Arc::clone(&self.0.peer),
+            attachment: RefCell::new(self.attachment()),
+            open: Cell::new(self.is_open()),
+            last_due_ms: Cell::new(self.0.last_due_ms.get()),
+        }))
+    }
+
     fn leave(&self, code: u16, reason: &str, by: &str) {
         self.0.open.set(false);
         if let Some(instance) = self.0.instance.upgrade() {
@@ -306,6 +319,15 @@ struct ToObject {
 impl Letter for ToObject {
     fn context(&self, event_loop: &EventLoop) -> Option<(Rc<IoContext>, SectionId)> {
         Isolate::of(event_loop, |isolate| isolate.context_of(&self.key)).map(|context| (context, 0))
+    }
+
+    /// A frame wakes an object that was evicted, and its constructor knows the name (platform fact 140).
+    fn prepare(&self, event_loop: &Rc<EventLoop>) {
+        Isolate::of(event_loop, |isolate| {
+            if isolate.keeps_sockets_of(&self.key) {
+                drop(isolate.instance(event_loop, &self.key, true));
+            }
+        });
     }
 
     fn open(self: Box<Self>, event_loop: &Rc<EventLoop>) {

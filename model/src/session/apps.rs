@@ -30,7 +30,7 @@ pub(super) fn watch(session: &Rc<SessionObject>, server: &Rc<McpServer>, restore
         let negotiated = can_render(&capabilities);
         if enabled.replace(negotiated) != negotiated {
             let parent = parent.clone();
-            drop(call(async move { persist_apps_enabled(&session, negotiated, &parent).await }));
+            drop(call(async move { persist_apps_enabled(&session, negotiated, Some(&parent)).await }));
         }
     }));
 }
@@ -41,8 +41,8 @@ fn can_render(capabilities: &Value) -> bool {
 }
 
 /// `persistAppsEnabled(v)`: every failure is ignored, and no meta is ever made (I26).
-pub(super) async fn persist_apps_enabled(session: &Rc<SessionObject>, enabled: bool, parent: &Span) {
-    let span = parent.child("mcp.session.persist_apps_enabled");
+pub(super) async fn persist_apps_enabled(session: &Rc<SessionObject>, enabled: bool, parent: Option<&Span>) {
+    let span = Span::under(parent, "mcp.session.persist_apps_enabled");
     span.set("mcp.artifact.apps_enabled", enabled);
     drop(save_if_changed(session, enabled, &span).await);
     // A failure is ignored within the span.

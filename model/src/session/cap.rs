@@ -6,8 +6,9 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::residency::{self, Candidate};
+use super::rpc::RPC_HOPS;
 use super::teardown::{Disposal, dispose_idle_runtime};
-use super::{RPC_HOPS, SessionObject, alarm};
+use super::{SessionObject, alarm};
 use crate::defect::defect;
 use crate::fx::{Cause, Exit, Fiber};
 use crate::js::{EventLoop, Promise, call, hops, try_all};

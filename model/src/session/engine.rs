@@ -78,7 +78,7 @@ impl Engine {
     pub fn new(who: Arc<str>, config: Rc<HostConfig>) -> Rc<Self> {
         let made = module_scope::<Made>();
         made.0.set(made.0.get() + 1);
-        Rc::new(Engine {
+        let engine = Rc::new(Engine {
             number: made.0.get(),
             who,
             config,
@@ -87,7 +87,9 @@ impl Engine {
             live: RefCell::default(),
             settled: Settled::default(),
             pause_count: Cell::new(0),
-        })
+        });
+        engine.take_up_kept_pauses();
+        engine
     }
 
     /// Executions that wait for somebody's answer. Synchronous: whether a session can be evicted depends on it.
@@ -194,6 +196,28 @@ impl Engine {
         outcome.map(Some)
     }
 
+    /// Lets what its store has kept wait here again.
+    fn take_up_kept_pauses(self: &Rc<Self>) {
+        for kept in self.config.kept_pauses.iter().filter(|kept| kept.session == self.who) {
+            let (pause, run) = (Pause::kept(Arc::clone(&kept.execution)), Rc::new(Run::default()));
+            self.paused.borrow_mut().insert(Arc::clone(&pause.id), (Rc::clone(&pause), Rc::clone(&run)));
+            state_event!("execution.kept", self.who, execution = &*pause.id, engine = self.number);
+            let (engine, code) = (Rc::clone(self), format!("{}; {}", pauses::KEPT_QUESTION, kept.code));
+            drop(call(async move {
+                let asked = Cell::new(false);
+                let ended = code::run(&code, |interaction| -> LocalFuture<Result<Option<Response>, JsError>> {
+                    if asked.replace(true) {
+                        let (engine, run) = (Rc::clone(&engine), Rc::clone(&run));
+                        return Box::pin(async move { pause_here(&engine, &run, interaction).await });
+                    }
+                    let response = pause.response.clone();
+                    Box::pin(async move { Ok(Some(response.wait_hops(0).await)) })
+                });
+                run.completion.settle(ended.await);
+            }));
+        }
+    }
+
     fn settle(&self, id: &Arc<str>, outcome: &Result<Outcome, JsError>) {
         let word = match outcome {
             Ok(Outcome::Completed(_)) => "completed",
@@ -213,7 +237,7 @@ impl Engine {
                 Ok(()) => {
                     let (who, owner, asking) = (Arc::clone(&engine.who), Rc::clone(&engine), Rc::clone(&running));
                     let code = async move {
-                        let run = code::run(&code, |interaction| pause(&owner, &asking, interaction));
+                        let run = code::run(&code, |interaction| pause_here(&owner, &asking, interaction));
                         asking.fiber.or_die(run).await.map_err(Cause::into_error)
                     };
                     sandbox(who, Box::pin(code), &span).await
@@ -268,7 +292,7 @@ fn fingerprint(text: &str) -> u64 {
 }
 
 /// A question of running code: a pause in the engine, until a response comes or the code gives up.
-async fn pause(engine: &Engine, run: &Rc<Run>, interaction: Interaction) -> Result<Option<Response>, JsError> {
+async fn pause_here(engine: &Engine, run: &Rc<Run>, interaction: Interaction) -> Result<Option<Response>, JsError> {
     let within_ms = interaction.within_ms;
     let pause = Pause::new(engine.new_id(), interaction);
     let (id, response) = (Arc::clone(&pause.id), pause.response.clone());

@@ -104,7 +104,7 @@ fn handle_cause(session: &SessionObject, error: &JsError, span: &Span) {
 }
 
 async fn build(session: &Rc<SessionObject>, token: &Map<String, Value>, fiber: &Fiber, span: &Span) -> Exit<()> {
-    let meta = meta::resolve_and_store(session, token, fiber, span).await?;
+    let meta = meta::resolve_and_store(session, token, fiber, Some(span)).await?;
     cap::admit(session, fiber, span).await?;
     // Runs on if the fiber is interrupted: the handle then belongs to nobody.
     let opening = call(open_session_db(Rc::clone(session)));

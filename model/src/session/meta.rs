@@ -81,9 +81,9 @@ pub(super) async fn resolve_and_store(
     session: &Rc<SessionObject>,
     token: &Map<String, Value>,
     fiber: &Fiber,
-    parent: &Span,
+    parent: Option<&Span>,
 ) -> Exit<Rc<SessionMeta>> {
-    let span = parent.child("mcp.session.resolve_and_store_meta");
+    let span = Span::under(parent, "mcp.session.resolve_and_store_meta");
     let exit = resolve(session, token, fiber, &span).await;
     span.end_with(&exit);
     exit

@@ -3,7 +3,7 @@
 //! Split by decision: [`start`] single flight, [`init`] the cold build, [`teardown`] giving the runtime back, [`alarm`]
 //! and [`alarm_policy`], [`clock`] the idle clock, [`ownership`] the owner check and restore, [`connect`] sockets,
 //! [`destroy`], [`meta`] the stored identity, [`apps`] a capability kept with it, [`failure`] the classifier, [`report`]
-//! who captures what, [`residency`] what the isolate counts, [`cap`] its soft cap, [`build_queue`] its builds at a
+//! who captures what, [`residency`] what the isolate counts, [`registry`] whom it could ask, [`cap`] its soft cap, [`build_queue`] its builds at a
 //! time, [`holding`] for how long either may be held.
 //!
 //! Paused executions: [`engine`] what runs and pauses, [`tools`] what the model sees of it, [`leases`] what a pause holds,
@@ -14,13 +14,13 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::agents::mcp_server::McpServer;
-use crate::agents::{AgentHost, AgentState, INITIALIZE_KEY, NAME_KEY, party_server, schedule};
+use crate::agents::{AgentHost, AgentState, NAME_KEY, party_server, schedule};
 use crate::config::HostConfig;
 use crate::fx::Fiber;
-use crate::js::{Promise, hops, rooted};
+use crate::js::{Promise, hops};
 use crate::platform::{
     AlarmInfo, DurableObject, FetchRequest, FetchResponse, JsError, LocalFuture, ObjectContext, Socket,
 };
@@ -47,8 +47,10 @@ pub mod model_resume;
 mod owner_directory;
 pub mod owner_object;
 pub mod ownership;
+pub mod registry;
 mod report;
 pub mod residency;
+pub mod rpc;
 pub mod start;
 pub mod teardown;
 pub mod tools;
@@ -67,13 +69,14 @@ pub const CLASS: &str = "McpSessionDO";
 pub const NAME_PREFIX: &str = "streamable-http:";
 
 crate::operations! {
-    RPC_GET_INITIALIZE = "rpc · storage.get initializeRequest", Storage, 3; "storage"
-    RPC_PUT_INITIALIZE = "rpc · storage.put initializeRequest", Storage, 3; "storage"
     SESSION_NAME = "alarm · storage.get __ps_name", Storage, 4; "storage; no read when the name is known"
 }
 
-/// Trips from the end of an RPC entry point's effect to its awaiting caller.
-const RPC_HOPS: u32 = 3;
+/// The session id in an object's name as logs and spans tell it: total, `unresolved` where there is none.
+pub fn telemetry_id(name: Option<&str>) -> Arc<str> {
+    let id = name.and_then(|name| name.split(':').nth(1)).filter(|id| !id.is_empty());
+    id.map_or_else(|| "unresolved".into(), Arc::from)
+}
 
 /// The session object.
 pub struct SessionObject {
@@ -160,9 +163,7 @@ impl SessionObject {
 
     /// The session id, or `unresolved`: total, it can never throw (I39).
     pub(crate) fn session_id_for_telemetry(&self) -> Arc<str> {
-        let name = self.session_name_or_undefined();
-        let id = name.as_ref().and_then(|name| name.split(':').nth(1)).filter(|id| !id.is_empty());
-        id.map_or_else(|| "unresolved".into(), Arc::from)
+        telemetry_id(self.session_name_or_undefined().as_deref())
     }
 
     /// Anything of a runtime that holds memory, the server left out.
@@ -207,60 +208,10 @@ impl AgentHost for SessionObject {
     }
 }
 
-/// A string argument of an RPC call.
-fn text(arguments: &Value, key: &str) -> Result<Arc<str>, JsError> {
-    let value = arguments.get(key).and_then(Value::as_str);
-    value.map(Arc::from).ok_or_else(|| JsError::type_error(format!("`{key}` must be a string")))
-}
-
-async fn set_name(session: Rc<SessionObject>, arguments: Value) -> Result<Value, JsError> {
-    let name = text(&arguments, "name")?;
-    let props = arguments.get("props").filter(|props| !props.is_null()).cloned();
-    party_server::set_name(session, name, props).await?;
-    Ok(Value::Null)
-}
-
-async fn get_initialize(session: Rc<SessionObject>) -> Result<Value, JsError> {
-    let stored = session.ctx().storage().get(&RPC_GET_INITIALIZE, INITIALIZE_KEY).await?;
-    Ok(stored.map_or(Value::Null, |message| (*message).clone()))
-}
-
-async fn put_initialize(session: Rc<SessionObject>, arguments: Value) -> Result<Value, JsError> {
-    let message = arguments.get("message").cloned().unwrap_or(Value::Null);
-    session.ctx().storage().put(&RPC_PUT_INITIALIZE, INITIALIZE_KEY, message).await?;
-    Ok(Value::Null)
-}
-
-async fn validate(session: Rc<SessionObject>, arguments: Value) -> Result<Value, JsError> {
-    let identity = ownership::Identity {
-        account_id: text(&arguments, "accountId")?,
-        organization_id: text(&arguments, "organizationId")?,
-    };
-    let verdict = ownership::validate_mcp_session_owner(session, identity).await;
-    hops(RPC_HOPS).await;
-    verdict.map(|verdict| json!(verdict.word()))
-}
-
-/// The RPC methods.
-async fn dispatch(session: Rc<SessionObject>, method: &'static str, arguments: Value) -> Result<Value, JsError> {
-    match method {
-        "setName" => set_name(session, arguments).await,
-        "getInitializeRequest" => get_initialize(session).await,
-        "setInitializeRequest" => put_initialize(session, arguments).await,
-        "validateMcpSessionOwner" => rooted("validate", validate(session, arguments)).await,
-        "getPausedExecutionForApproval" => approval_rpc::get_paused(session, arguments).await,
-        "resumeExecutionForApproval" => approval_rpc::approve(session, arguments).await,
-        "resumeExecutionForModel" => model_resume::resume_for_model(session, arguments).await,
-        "_cf_scheduleDestroy" => rooted("condemn", destroy::condemn(session)).await.map(|()| Value::Null),
-        cap::REQUEST => rooted("evict", cap::request_cap_eviction(session)).await.map(|()| Value::Null),
-        other => Err(JsError::type_error(format!("The RPC receiver does not implement the method \"{other}\"."))),
-    }
-}
-
 impl DurableObject for SessionObject {
     fn rpc(self: Rc<Self>, method: &'static str, arguments: Value) -> LocalFuture<Result<Value, JsError>> {
         Box::pin(async move {
-            let outcome = dispatch(Rc::clone(&self), method, arguments).await;
+            let outcome = rpc::dispatch(Rc::clone(&self), method, arguments).await;
             report::escaping(&self, outcome)
         })
     }

@@ -6,22 +6,19 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::registry::{Registry, Resident};
 use super::{SessionObject, cap, holding};
-use crate::defect::defect;
+use crate::config::HostConfig;
 use crate::js::EventLoop;
 use crate::platform::module_scope;
 use crate::telemetry::Span;
-
-/// A session that was asked to give its runtime back is not asked again for so long, in milliseconds.
-const EVICTION_REQUEST_GRACE_MS: u64 = 15_000;
 
 #[derive(Default)]
 struct Residency {
     resident_runtime_count: Cell<u64>,
     peak_resident_runtime_count: Cell<u64>,
     in_flight_cold_builds: RefCell<Vec<Reservation>>,
-    /// By session id, in the order of first registration.
-    resident_sessions: RefCell<Vec<(Arc<str>, Entry)>>,
+    resident_sessions: RefCell<Registry<Rc<SessionObject>>>,
 }
 
 /// A cold build on its way to a runtime.
@@ -30,12 +27,14 @@ struct Reservation {
     since_ms: u64,
 }
 
-/// A registered session: how old its use is, and how it is asked.
-#[derive(Clone)]
-struct Entry {
-    session: Rc<SessionObject>,
-    last_activity_ms: u64,
-    eviction_requested_at_ms: Option<u64>,
+impl Resident for Rc<SessionObject> {
+    fn can_evict(&self) -> Result<(), &'static str> {
+        cap::can_evict(self)
+    }
+
+    fn config(&self) -> &HostConfig {
+        &self.config
+    }
 }
 
 /// `acquireResidentRuntime`: one more.
@@ -88,44 +87,30 @@ pub(super) fn load() -> (u64, u64) {
     (residency.resident_runtime_count.get(), in_flight as u64)
 }
 
-/// `registerResidentSession`: by the session's id. A replaced entry keeps its place in the order, and nothing else.
+/// `registerResidentSession`: by the session's id.
 pub(super) fn register_resident_session(session: &Rc<SessionObject>) {
     let (id, residency) = (session.session_id_for_telemetry(), module_scope::<Residency>());
-    let entry = Entry {
-        session: Rc::clone(session),
-        last_activity_ms: EventLoop::current().now_ms(),
-        eviction_requested_at_ms: None,
-    };
+    let now_ms = EventLoop::current().now_ms();
     // The replaced entry may be the last to hold on to its object: it goes when the borrow is over.
-    let replaced = {
-        let mut sessions = residency.resident_sessions.borrow_mut();
-        match sessions.iter_mut().find(|(known, _)| *known == id) {
-            Some((_, known)) => Some(std::mem::replace(known, entry)),
-            None => {
-                sessions.push((Arc::clone(&id), entry));
-                None
-            }
-        }
-    };
+    let replaced = residency.resident_sessions.borrow_mut().register(&id, Rc::clone(session), now_ms);
     drop(replaced);
     state_event!("registry.added", session.label(), isolate = &*isolate(), id = &*id);
 }
 
 /// `releaseResidentSession`: idempotent.
 pub(super) fn release_resident_session(id: &str) {
-    let residency = module_scope::<Residency>();
-    let index = residency.resident_sessions.borrow().iter().position(|(known, _)| &**known == id);
-    let Some(index) = index else { return };
-    let (_, entry) = residency.resident_sessions.borrow_mut().remove(index);
-    state_event!("registry.removed", entry.session.label(), isolate = &*isolate(), id = id);
+    let released = module_scope::<Residency>().resident_sessions.borrow_mut().release(id);
+    let Some(session) = released else { return };
+    state_event!("registry.removed", session.label(), isolate = &*isolate(), id = id);
 }
 
 /// Gives back the entry and the place of an object of the same id that is not this one: it is gone, and could not.
 pub(super) fn release_predecessor(session: &Rc<SessionObject>) {
     let id = session.session_id_for_telemetry();
-    let sessions = module_scope::<Residency>().resident_sessions.borrow().clone();
-    let is_predecessor = |(known, entry): &(Arc<str>, Entry)| *known == id && !Rc::ptr_eq(&entry.session, session);
-    if sessions.iter().any(is_predecessor) {
+    let residency = module_scope::<Residency>();
+    let is_predecessor = |(known, held): (&Arc<str>, &Rc<SessionObject>)| *known == id && !Rc::ptr_eq(held, session);
+    let has_predecessor = residency.resident_sessions.borrow().all().any(is_predecessor);
+    if has_predecessor {
         release(session.label());
         release_resident_session(&id);
     }
@@ -133,24 +118,12 @@ pub(super) fn release_predecessor(session: &Rc<SessionObject>) {
 
 /// `touchResidentSession`: nothing when it has no entry.
 pub(super) fn touch_resident_session(id: &str, now_ms: u64) {
-    change(id, |entry| entry.last_activity_ms = now_ms);
+    module_scope::<Residency>().resident_sessions.borrow_mut().touch(id, now_ms);
 }
 
 /// `markEvictionRequested`: nothing when it has no entry.
 pub(super) fn mark_eviction_requested(id: &str, now_ms: u64) {
-    change(id, |entry| {
-        if !defect!(entry.session.config, EvictionNotMarked) {
-            entry.eviction_requested_at_ms = Some(now_ms);
-        }
-    });
-}
-
-fn change(id: &str, change: impl FnOnce(&mut Entry)) {
-    let residency = module_scope::<Residency>();
-    let mut sessions = residency.resident_sessions.borrow_mut();
-    if let Some((_, entry)) = sessions.iter_mut().find(|(known, _)| &**known == id) {
-        change(entry);
-    }
+    module_scope::<Residency>().resident_sessions.borrow_mut().mark_eviction_requested(id, now_ms);
 }
 
 /// A session that could give its runtime back.
@@ -161,33 +134,14 @@ pub(super) struct Candidate {
     pub session: Rc<SessionObject>,
 }
 
-/// `pickEvictionCandidate`: the entry that was used least recently, the first of equals; those that are live or were
-/// asked within the grace are passed over. Changes nothing.
+/// `pickEvictionCandidate`.
 pub(super) fn pick_eviction_candidate(now_ms: u64) -> Option<Candidate> {
+    // A copy: whether a session can be asked is for its own code to say, which may use the registry.
     let sessions = module_scope::<Residency>().resident_sessions.borrow().clone();
-    let mut picked: Option<(u64, Candidate)> = None;
-    for (id, entry) in sessions {
-        if let Err(reason) = may_be_asked(&entry, now_ms) {
-            state_event!("eviction.passed-over", entry.session.label(), isolate = &*isolate(), reason = reason);
-            continue;
-        }
-        let used_at_ms = entry.last_activity_ms;
-        let is_better = |best: u64| {
-            if defect!(entry.session.config, MostRecentEvicted) { used_at_ms > best } else { used_at_ms < best }
-        };
-        if picked.as_ref().is_none_or(|(best, _)| is_better(*best)) {
-            picked = Some((used_at_ms, Candidate { id, session: entry.session }));
-        }
-    }
-    picked.map(|(_, candidate)| candidate)
-}
-
-/// Why an entry is passed over, if it is.
-fn may_be_asked(entry: &Entry, now_ms: u64) -> Result<(), &'static str> {
-    cap::can_evict(&entry.session)?;
-    let Some(asked_at_ms) = entry.eviction_requested_at_ms else { return Ok(()) };
-    let is_over = now_ms - asked_at_ms >= EVICTION_REQUEST_GRACE_MS && !defect!(entry.session.config, GraceWithoutEnd);
-    if is_over { Ok(()) } else { Err("requested") }
+    let picked = sessions.pick_eviction_candidate(now_ms, |session, reason| {
+        state_event!("eviction.passed-over", session.label(), isolate = &*isolate(), reason = reason);
+    });
+    picked.map(|(id, session)| Candidate { id, session })
 }
 
 /// Puts the residency attributes on a span. The runtime of this host exposes no heap figures.
@@ -200,7 +154,7 @@ pub(super) fn annotate(span: &Span) {
 /// Ids of the registered sessions, in order; what the host's own tests look at.
 #[cfg(test)]
 pub(super) fn registered() -> Vec<Arc<str>> {
-    module_scope::<Residency>().resident_sessions.borrow().iter().map(|(id, _)| Arc::clone(id)).collect()
+    module_scope::<Residency>().resident_sessions.borrow().all().map(|(id, _)| Arc::clone(id)).collect()
 }
 
 /// Peak of the residents, and each registered session with its last activity and when it was asked; for the tests.
@@ -209,9 +163,7 @@ pub(super) fn registered() -> Vec<Arc<str>> {
 pub(super) fn books() -> (u64, Vec<(Arc<str>, u64, Option<u64>)>) {
     let residency = module_scope::<Residency>();
     let entries = residency.resident_sessions.borrow();
-    let shown =
-        entries.iter().map(|(id, entry)| (Arc::clone(id), entry.last_activity_ms, entry.eviction_requested_at_ms));
-    (residency.peak_resident_runtime_count.get(), shown.collect())
+    (residency.peak_resident_runtime_count.get(), entries.times().collect())
 }
 
 fn isolate() -> Arc<str> {

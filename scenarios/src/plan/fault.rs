@@ -86,6 +86,9 @@ pub enum Effect {
         /// Which of the two.
         what: Interruptible,
     },
+    /// The object leaves memory while it is idle; its open sockets stay, and the next event constructs a new incarnation
+    /// that still has them.
+    Evict {},
     /// The object is reset: its memory is gone, what is pending is dropped.
     Reset {
         /// Why the platform did it.

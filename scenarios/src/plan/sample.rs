@@ -24,6 +24,8 @@ pub(crate) fn sample() -> Plan {
                 Step { at_ms: 5, action: Action::Call { code: "return 1".into(), overlap: true } },
             ],
         }],
+        storage: vec![],
+        callers: vec![],
         faults: vec![],
         settle: Settle { quiet_ms: 70_000, touch: true, quiet_after_ms: 5_000 },
         pins: BTreeMap::new(),

@@ -1,5 +1,7 @@
 //! What the types of a plan cannot say: limits, names, references, and fields that go together.
 
+mod direct;
+
 use super::{Action, ClientPlan, Effect, FaultPlan, Plan, PlanError, VERSION, When, client_of};
 use crate::bad_input::BadInput;
 use std::collections::BTreeSet;
@@ -41,6 +43,8 @@ impl Plan {
         count("config.resident_runtime_soft_cap", self.config.resident_runtime_soft_cap, 1, SOFT_CAP_MAX)?;
         self.validate_defects()?;
         self.validate_clients()?;
+        self.validate_storage()?;
+        self.validate_callers()?;
         at_most("faults", self.faults.len(), FAULT_COUNT_MAX)?;
         for (index, fault) in self.faults.iter().enumerate() {
             self.validate_fault(&format!("faults[{index}]"), fault)?;
@@ -151,7 +155,7 @@ impl Plan {
                 }
                 true
             }
-            Effect::Interrupt { .. } | Effect::Reset { .. } => false,
+            Effect::Interrupt { .. } | Effect::Reset { .. } | Effect::Evict {} => false,
         };
         let is_timed = matches!(fault.when, When::At { .. });
         if needs_operation && is_timed {
@@ -161,23 +165,33 @@ impl Plan {
                 "name the operation, or use interrupt or reset",
             ));
         }
+        if matches!(fault.effect, Effect::Evict {}) && !is_timed {
+            return Err(BadInput::new(
+                format!("{place}.when"),
+                "an eviction happens to an idle object, and an operation is none",
+                "give `at_ms` and `session`",
+            ));
+        }
         if !needs_operation && matches!(fault.when, When::At { session: None, .. }) {
             return Err(BadInput::new(
                 format!("{place}.when"),
-                "an interrupt or a reset at a time needs the session it happens to",
+                "an interrupt, a reset or an eviction at a time needs the session it happens to",
                 "add `session` beside `at_ms`",
             ));
         }
         Ok(())
     }
 
+    /// Whether a session of this alias is stored before the run or can be opened in it.
+    fn has_session(&self, alias: &str) -> bool {
+        let opens =
+            |client: &ClientPlan| client.name == client_of(alias) && client.session_aliases().any(|each| each == alias);
+        self.storage.iter().any(|stored| stored.session == alias) || self.clients.iter().any(opens)
+    }
+
     fn validate_when(&self, place: &str, when: &When) -> Result<(), PlanError> {
-        let opens = |client: &ClientPlan, alias: &str| {
-            client.name == client_of(alias) && client.session_aliases().any(|each| each == alias)
-        };
-        let known = |alias: &String| self.clients.iter().any(|client| opens(client, alias));
         let (When::At { session, .. } | When::Operation { session, .. }) = when;
-        if let Some(name) = session.as_ref().filter(|name| !known(name)) {
+        if let Some(name) = session.as_ref().filter(|name| !self.has_session(name)) {
             return Err(BadInput::new(
                 format!("{place}.session"),
                 format!("no client opens a session {:?}", shortened(name)),

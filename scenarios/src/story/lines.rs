@@ -17,6 +17,7 @@ pub(super) fn tell(trace: &Trace) -> Vec<Line> {
 #[derive(Default)]
 struct Teller<'t> {
     begun: BTreeMap<u64, &'t Event>,
+    called: BTreeMap<u64, &'t Event>,
 }
 
 impl<'t> Teller<'t> {
@@ -33,6 +34,9 @@ impl<'t> Teller<'t> {
     }
 
     fn history(&mut self, event: &'t Event) -> Option<String> {
+        if let Some(call) = event.number("call") {
+            return self.call(call, event);
+        }
         let request = event.number("request")?;
         if event.name == "request.begin" {
             self.begun.insert(request, event);
@@ -48,6 +52,25 @@ impl<'t> Teller<'t> {
             _ => return None,
         };
         Some(text)
+    }
+}
+
+impl<'t> Teller<'t> {
+    /// A method that was called directly.
+    fn call(&mut self, number: u64, event: &'t Event) -> Option<String> {
+        if event.name == "call.begin" {
+            self.called.insert(number, event);
+            return Some(format!("{} calls {}", event.text("caller")?, event.text("method")?));
+        }
+        let begin = self.called.get(&number)?;
+        let (method, took_ms) = (begin.text("method")?, event.at_ms.saturating_sub(begin.at_ms));
+        let more = match event.text("outcome")? {
+            "returned" => event.field("value").map(shown).filter(|value| value != "null"),
+            "threw" => event.text("error").map(str::to_owned),
+            _ => None,
+        };
+        let more = more.map_or(String::new(), |more| format!(": {}", shortened(&more)));
+        Some(format!("{method} {} after {took_ms} ms{more}", event.text("outcome")?))
     }
 }
 

@@ -3,6 +3,7 @@
 mod args;
 mod bench;
 mod console;
+mod contract;
 mod list;
 mod meta;
 mod operations;
@@ -45,6 +46,8 @@ enum Command {
     Plan(plan::Args),
     /// Run a plan from a file
     Replay(replay::Args),
+    /// Check the rows of the seed contract, each in a world of its own
+    Contract(contract::Args),
     /// Check that runs repeat: the same seeds in two processes, in opposite orders
     Meta(meta::Args),
     /// Print the suspension points of the modelled host
@@ -96,6 +99,7 @@ fn dispatch(parsed: CommandLine, console: &mut Console) -> Result<ExitCode, Erro
         Command::List(args) => list::execute(&args, console),
         Command::Plan(args) => plan::execute(&args, console),
         Command::Replay(args) => replay::execute(&args, console),
+        Command::Contract(args) => contract::execute(&args, console),
         Command::Meta(args) => meta::execute(&args, console),
         Command::Operations(args) => operations::execute(&args, console),
         Command::Bench(args) => bench::execute(&args, console),

@@ -155,11 +155,16 @@ fn run_catalog(
     kept.map(|()| code)
 }
 
-/// Writes the files of a run that did not hold: a plan to replay, the trace, the report twice.
+/// Keeps a run that did not hold.
 fn keep_if_failed(plan: &Plan, result: &RunResult, report: &Report) -> Result<(), Error> {
-    if report.outcome == ExitCode::Held {
-        return Ok(());
-    }
+    if report.outcome == ExitCode::Held { Ok(()) } else { keep(plan, result, report) }
+}
+
+/// Writes the files of a run: a plan to replay, the trace, the report twice.
+///
+/// # Errors
+/// A harness error when one cannot be written.
+pub fn keep(plan: &Plan, result: &RunResult, report: &Report) -> Result<(), Error> {
     let folder = &report.folder;
     files::write_atomically(&folder.join("plan.json"), plan.to_json().as_bytes())?;
     files::write_atomically(&folder.join("trace.jsonl"), &report::trace_lines(plan, &result.trace))?;

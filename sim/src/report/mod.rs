@@ -208,8 +208,20 @@ fn folder_of(plan: &Plan, reports: &Path) -> PathBuf {
 /// The commands that run a plan again: by seed, where a scenario draws this very plan, and from its file.
 fn commands_of(plan: &Plan, folder: &Path) -> Vec<String> {
     let by_seed = draw::arguments_of(plan).map(|arguments| arguments.join(" "));
-    let replay = format!("replay {}", quoted(&files::shown(&folder.join("plan.json"))));
-    by_seed.into_iter().chain([replay]).map(|arguments| format!("cargo run -p sim -- {arguments}")).collect()
+    by_seed
+        .into_iter()
+        .chain([replay_from(folder)])
+        .map(|arguments| format!("cargo run -p sim -- {arguments}"))
+        .collect()
+}
+
+/// The arguments that run a plan again from the file that is kept of it below `reports`.
+pub fn replay_of(plan: &Plan, reports: &Path) -> String {
+    replay_from(&folder_of(plan, reports))
+}
+
+fn replay_from(folder: &Path) -> String {
+    format!("replay {}", quoted(&files::shown(&folder.join("plan.json"))))
 }
 
 fn quoted(path: &str) -> String {

@@ -202,7 +202,7 @@ fn an_owner_check_answers_3_trips_after_its_effect() {
                 let verdict = shared::<Value>();
                 let answered = Rc::clone(&verdict);
                 let check = async move {
-                    *answered.borrow_mut() = crate::session::validate(session, owner).await.expect("a verdict")
+                    *answered.borrow_mut() = crate::session::rpc::validate(session, owner).await.expect("a verdict")
                 };
                 log(counted(check).await);
                 log(verdict.borrow().clone());

@@ -45,12 +45,12 @@ fn with_record(rules: Vec<Rule>, record: Option<Value>, apps: Option<bool>, reso
                     }
                     let span = Span::root("test");
                     if let Some(apps) = apps {
-                        persist_apps_enabled(&session, apps, &span).await;
+                        persist_apps_enabled(&session, apps, Some(&span)).await;
                     }
                     if resolves {
                         let token = json!({"organizationId": "org-1", "userId": "user-1"});
                         let token: Map<String, Value> = serde_json::from_value(token).expect("an object");
-                        match resolve_and_store(&session, &token, &Fiber::new(), &span).await {
+                        match resolve_and_store(&session, &token, &Fiber::new(), Some(&span)).await {
                             Ok(meta) => log(format_args!("name {}", meta.record["organizationName"])),
                             Err(cause) => log(cause.into_error()),
                         }
@@ -101,7 +101,7 @@ fn the_historical_defect_loses_the_capability() {
             world.open(50).await;
             world
                 .inside("negotiate", 50, |session| async move {
-                    persist_apps_enabled(&session, true, &Span::root("test")).await;
+                    persist_apps_enabled(&session, true, None).await;
                 })
                 .await;
             world.open(50).await;

@@ -64,6 +64,8 @@ fn plan(seed: Seed) -> Plan {
         defects: Vec::new(),
         core: Core::Fixed,
         clients,
+        storage: Vec::new(),
+        callers: Vec::new(),
         faults: Vec::new(),
         settle,
         pins: BTreeMap::new(),

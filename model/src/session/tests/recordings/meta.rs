@@ -48,7 +48,7 @@ async fn capability(world: Rc<World>, before: Option<bool>, negotiated: bool) {
             begin();
             put(&session, META_KEY, with_capability(before)).await;
             step(1, "await");
-            apps::persist_apps_enabled(&session, negotiated, &Span::unexported("test")).await;
+            apps::persist_apps_enabled(&session, negotiated, Some(&Span::unexported("test"))).await;
             step(2, "session.persistAppsEnabled");
             assert_eq!(get(&session, META_KEY).await, Some(with_capability(Some(negotiated))));
         })
@@ -61,7 +61,7 @@ async fn without_identity(world: Rc<World>) {
     stage
         .run(ONE, |session| async move {
             begin();
-            apps::persist_apps_enabled(&session, true, &Span::unexported("test")).await;
+            apps::persist_apps_enabled(&session, true, Some(&Span::unexported("test"))).await;
             step(1, "session.persistAppsEnabled");
             assert_eq!(get(&session, META_KEY).await, None);
         })
@@ -71,7 +71,7 @@ async fn without_identity(world: Rc<World>) {
 /// Resolves with what a connect carries, and says what came of it.
 async fn resolve(session: &Rc<SessionObject>, carried: &Value) -> Result<Value, String> {
     let span = Span::unexported("test");
-    let resolved = resolve_and_store(session, &token(carried), &Fiber::new(), &span).await;
+    let resolved = resolve_and_store(session, &token(carried), &Fiber::new(), Some(&span)).await;
     resolved
         .map(|meta| Value::Object(meta.record.clone()))
         .map_err(|cause| cause.error().map_or_else(String::new, ToString::to_string))

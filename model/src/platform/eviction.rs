@@ -1,0 +1,54 @@
+//! Eviction: an idle object leaves memory, and its accepted sockets stay for the incarnation that comes next.
+//!
+//! Platform facts 13-15 and 140. Unlike a reset it breaks no stub and drops no socket. No code runs (fact 103), so what
+//! the object held in module scope stays held.
+
+use std::rc::Rc;
+
+use super::error::JsError;
+use super::isolate::Isolate;
+use super::object::{Instance, ObjectKey};
+use crate::js::EventLoop;
+
+impl Isolate {
+    /// Evicts the object, if it is in memory and idle; says so just before.
+    pub(super) fn evict_object(&self, event_loop: &EventLoop, key: &ObjectKey, found: Box<dyn FnOnce()>) {
+        let Some(instance) = self.living_instance(key).filter(|instance| instance.is_idle()) else { return };
+        found();
+        platform_event!("object.gone", instance.io.label, reason = "evicted");
+        let sockets = std::mem::take(&mut *instance.sockets.borrow_mut());
+        if !sockets.is_empty() {
+            self.hibernated.borrow_mut().insert(key.clone(), sockets);
+        }
+        self.objects.borrow_mut().remove(key);
+        self.by_context.borrow_mut().remove(&instance.io.number);
+        self.slots.forget(&instance.io);
+        drop(instance.object.borrow_mut().take());
+        // Nobody waits for this incarnation, so nobody is told.
+        event_loop.kill(&instance.io, JsError::connection_lost());
+    }
+
+    /// Gives a new incarnation the sockets that were kept for it.
+    pub(super) fn wake_sockets(&self, instance: &Rc<Instance>) {
+        let kept = self.hibernated.borrow_mut().remove(&instance.key).unwrap_or_default();
+        let woken = kept.into_iter().map(|(number, socket)| (number, socket.woken(instance)));
+        instance.sockets.borrow_mut().extend(woken);
+    }
+
+    /// Whether sockets are kept for an object that is not in memory.
+    pub(super) fn keeps_sockets_of(&self, key: &ObjectKey) -> bool {
+        self.hibernated.borrow().contains_key(key)
+    }
+}
+
+impl Instance {
+    /// Whether nothing of it is in progress and nothing is on its way out (platform fact 14).
+    fn is_idle(&self) -> bool {
+        let is_quiet = self.calls.borrow().is_empty()
+            && self.outgoing.borrow().is_empty()
+            && self.closing.borrow().is_empty()
+            && self.alarm_running.get().is_none();
+        let is_durable = !self.store.dirty.get() && self.store.in_flight.borrow().is_empty();
+        is_quiet && is_durable && self.io.is_idle()
+    }
+}
