@@ -15,15 +15,18 @@ pub enum Defect {
     SilentConnectWithoutTransport,
     /// Teardown clears `initialized` only after its closes.
     InitializedClearedLate,
-    /// A lease takes its keep-alive reference after it marked activity.
+    /// A lease takes its keep-alive reference after it marked activity. As long as the idle alarm is re-armed, no client
+    /// can tell: only the alarm slot shows it.
     KeepAliveAfterClock,
     /// A pause that is past its ceiling counts as running work.
     PauseRunsOn,
-    /// The log line of a paused lease takes the session id from the getter that throws.
+    /// The log line of a paused lease takes the session id from the getter that throws. It takes a session that pauses
+    /// and then has its name in storage only, which no plan brings about.
     LeaseLogThrows,
-    /// The negotiated capability is not carried over when the identity is resolved again.
+    /// The negotiated capability is not carried over when the identity is resolved again. The model client has none.
     AppsCapabilityForgotten,
-    /// An expiry resumes the engine although a tool call waits to do so.
+    /// An expiry resumes the engine although a tool call waits to do so. Harmless since a resume can be repeated, and
+    /// since a waiter is gone by then, unless it is held where it begins to wait.
     ExpiryIgnoresWaiter,
     /// Finishing a resume without a lease deletes the directory entry all the same.
     ForeignEntryDeleted,
@@ -85,6 +88,8 @@ pub enum Defect {
     LostHoldingsKept,
     /// A request that meets a server in its close is handed to the transport of that server. Found here.
     TransportOutlivesServer,
+    /// A disposal deletes the alarm of a session that is condemned meanwhile. Found here.
+    CondemnedWhileDisposed,
 }
 
 /// What is known about a defect.
@@ -203,7 +208,7 @@ pub const DEFECTS: &[DefectInfo] = &[
         source: "DEF-069",
         described: false,
         story: "a failed resume in one session unroutes another session's pause",
-        caught_by: UNCLAIMED,
+        caught_by: "paused-executions-are-findable",
     },
     DefectInfo {
         defect: Defect::DirectoryWithoutRpc,
@@ -227,7 +232,7 @@ pub const DEFECTS: &[DefectInfo] = &[
         source: "DEF-073",
         described: false,
         story: "a resume that is tried again answers `execution_not_found` after its success",
-        caught_by: UNCLAIMED,
+        caught_by: "a-resume-can-be-repeated",
     },
     DefectInfo {
         defect: Defect::CondemnedSessionKept,
@@ -436,6 +441,14 @@ pub const DEFECTS: &[DefectInfo] = &[
         described: true,
         story: "a call that reaches its session while a disposal waits for the server's close is run and never answered",
         caught_by: "every-request-ends",
+    },
+    DefectInfo {
+        defect: Defect::CondemnedWhileDisposed,
+        name: "condemned-while-disposed",
+        source: "found here, FINDINGS.md 10",
+        described: true,
+        story: "a session that is condemned while its runtime is being disposed loses the alarm that was to wipe it",
+        caught_by: "alarm-follows-intent",
     },
 ];
 

@@ -216,6 +216,14 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         overlap: bool,
     },
+    /// `tools/call resume` of the execution that a client was last told waits for a person.
+    Resume {
+        /// What the person decides.
+        response: Response,
+        /// The client that was told; the same one when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        of: Option<String>,
+    },
     /// A JSON-RPC ping.
     Ping {},
     /// The client closes its GET stream.
@@ -231,9 +239,33 @@ impl Action {
             Action::Open {} => "open",
             Action::Stream {} => "stream",
             Action::Call { .. } => "call",
+            Action::Resume { .. } => "resume",
             Action::Ping {} => "ping",
             Action::EndStream {} => "end_stream",
             Action::Close {} => "close",
+        }
+    }
+}
+
+/// What a person decides about a paused execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Response {
+    /// Yes.
+    Accept,
+    /// No.
+    Decline,
+    /// Neither.
+    Cancel,
+}
+
+impl Response {
+    /// The word in plans and on the wire.
+    pub fn word(self) -> &'static str {
+        match self {
+            Response::Accept => "accept",
+            Response::Decline => "decline",
+            Response::Cancel => "cancel",
         }
     }
 }

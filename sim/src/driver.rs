@@ -1,6 +1,7 @@
 //! Performs a plan's steps with model clients, in its phases, and writes the history of what they asked and got.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
@@ -42,6 +43,8 @@ pub struct Driver {
 struct Shared {
     director: Rc<Director>,
     requests: Cell<u64>,
+    /// The execution that each client was last told waits for a person.
+    paused: RefCell<BTreeMap<String, String>>,
     done: UnboundedSender<()>,
 }
 
@@ -95,7 +98,12 @@ fn start_timed_faults(director: &Rc<Director>) {
 impl Driver {
     async fn start(plan: &Plan, director: &Rc<Director>) -> Driver {
         let (send, done) = unbounded_channel();
-        let shared = Rc::new(Shared { director: Rc::clone(director), requests: Cell::new(0), done: send });
+        let shared = Rc::new(Shared {
+            director: Rc::clone(director),
+            requests: Cell::new(0),
+            paused: RefCell::default(),
+            done: send,
+        });
         let mut driver = Driver { nodes: Vec::new(), running: Vec::new(), done };
         for (index, client) in plan.clients.iter().enumerate() {
             if index % CLIENTS_A_NODE == 0 {
@@ -156,18 +164,19 @@ async fn yield_once() {
 async fn run_client(plan: ClientPlan) {
     let taken = STARTING.take();
     let Some((shared, touchable, mut orders)) = taken else { return };
-    let history = Rc::new(History { shared: Rc::clone(&shared), step: Cell::new(0) });
+    let history = Rc::new(History { shared: Rc::clone(&shared), step: Cell::new(0), execution: RefCell::default() });
     let client = Client::new(config_of(&plan), Rc::clone(&history) as Rc<dyn ClientObserver>);
     let overlapping = Rc::new(Overlap::default());
+    let performer = Performer { client: Rc::clone(&client), history: Rc::clone(&history), overlapping };
     for (index, step) in plan.steps.iter().enumerate() {
         rt::sleep_until_ms(rt::EPOCH_MS + step.at_ms.max(1)).await;
         // Decisions are named by the step that began last: what else happens in this millisecond comes before it.
         rt::sleep_until_half_past_ms().await;
         history.begin_step(&plan.name, index);
-        perform(&client, &step.action, &overlapping).await;
+        performer.perform(&plan.name, &step.action).await;
         touchable.set(client.session().is_some() && !was_closed(&plan, index));
     }
-    overlapping.all_ended().await;
+    performer.overlapping.all_ended().await;
     history.say_done();
     let mut step = plan.steps.len();
     while let Some(Order::Touch) = orders.recv().await {
@@ -186,27 +195,44 @@ fn was_closed(plan: &ClientPlan, index: usize) -> bool {
     matches!(last, Some(Action::Close {}))
 }
 
-async fn perform(client: &Rc<Client>, action: &Action, overlapping: &Rc<Overlap>) {
-    match action {
-        Action::Open {} => drop(client.open().await),
-        Action::Stream {} => drop(client.stream().await),
-        Action::Call { code, overlap: false } => drop(client.call(code).await),
-        Action::Call { code, overlap: true } => {
-            let (client, code, overlapping) = (Rc::clone(client), code.clone(), Rc::clone(overlapping));
-            overlapping.begin();
-            let mut call = Box::pin(async move {
-                client.call(&code).await;
-                overlapping.end();
-            });
-            // It begins now, as part of this step, and goes on beside the next.
-            let ended = std::future::poll_fn(|cx| Poll::Ready(call.as_mut().poll(cx).is_ready())).await;
-            if !ended {
-                rt::spawn("client.call", call);
+/// What a client's steps are done with.
+struct Performer {
+    client: Rc<Client>,
+    history: Rc<History>,
+    overlapping: Rc<Overlap>,
+}
+
+impl Performer {
+    async fn perform(&self, name: &str, action: &Action) {
+        let client = &self.client;
+        match action {
+            Action::Open {} => drop(client.open().await),
+            Action::Stream {} => drop(client.stream().await),
+            Action::Call { code, overlap: false } => self.history.learn(name, &client.call(code).await),
+            Action::Call { code, overlap: true } => self.call_beside(name, code).await,
+            Action::Resume { response, of } => {
+                let execution = self.history.paused_of(of.as_deref().unwrap_or(name));
+                self.history.learn(name, &client.resume(&execution, response.word()).await);
             }
+            Action::Ping {} => drop(client.ping().await),
+            Action::EndStream {} => client.end_stream(),
+            Action::Close {} => drop(client.close().await),
         }
-        Action::Ping {} => drop(client.ping().await),
-        Action::EndStream {} => client.end_stream(),
-        Action::Close {} => drop(client.close().await),
+    }
+
+    /// A call that begins now, as part of this step, and goes on beside the next.
+    async fn call_beside(&self, name: &str, code: &str) {
+        let (client, code, name) = (Rc::clone(&self.client), code.to_owned(), name.to_owned());
+        let (history, overlapping) = (Rc::clone(&self.history), Rc::clone(&self.overlapping));
+        overlapping.begin();
+        let mut call = Box::pin(async move {
+            history.learn(&name, &client.call(&code).await);
+            overlapping.end();
+        });
+        let ended = std::future::poll_fn(|cx| Poll::Ready(call.as_mut().poll(cx).is_ready())).await;
+        if !ended {
+            rt::spawn("client.call", call);
+        }
     }
 }
 
@@ -249,12 +275,31 @@ impl Overlap {
 struct History {
     shared: Rc<Shared>,
     step: Cell<usize>,
+    /// The execution that the next request is about.
+    execution: RefCell<Option<String>>,
 }
 
 impl History {
     fn begin_step(&self, client: &str, step: usize) {
         self.step.set(step);
         self.shared.director.begin_step(client, u32::try_from(step).unwrap_or(u32::MAX));
+    }
+
+    /// Remembers the execution that a client is told waits for a person.
+    fn learn(&self, client: &str, outcome: &RequestOutcome) {
+        let Outcome::Answered(Answer::Result(result)) = &outcome.outcome else { return };
+        let told = &result["structuredContent"];
+        if let (Some("waiting_for_interaction"), Some(id)) = (told["status"].as_str(), told["executionId"].as_str()) {
+            self.shared.paused.borrow_mut().insert(client.to_owned(), id.to_owned());
+        }
+    }
+
+    /// The execution that a client was last told of, and that the next request is about; an unknown one if there is none.
+    fn paused_of(&self, client: &str) -> String {
+        let known = self.shared.paused.borrow().get(client).cloned();
+        let execution = known.unwrap_or_else(|| "exec_none".to_owned());
+        *self.execution.borrow_mut() = Some(execution.clone());
+        execution
     }
 
     fn say_done(&self) {
@@ -273,11 +318,13 @@ impl ClientObserver for History {
     fn request_begin(&self, client: &Arc<str>, op: Op) -> u64 {
         let request = self.shared.requests.get() + 1;
         self.shared.requests.set(request);
-        let more = vec![
+        let mut more = vec![
             ("step".into(), Value::Uint(self.step.get() as u64)),
             ("op".into(), Value::Text(op.word().into())),
             ("method".into(), Value::Text(op.method().into())),
         ];
+        let execution = self.execution.borrow_mut().take();
+        more.extend(execution.map(|execution| ("execution".into(), Value::Text(execution.into()))));
         self.record("request.begin", client, request, more);
         request
     }

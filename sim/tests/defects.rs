@@ -30,7 +30,9 @@ fn run(plan: &Plan) -> RunResult {
 }
 
 fn with_defect(plan: &Plan, info: &DefectInfo) -> Plan {
-    Plan { defects: vec![info.name.to_owned()], ..plan.clone() }
+    let mut plan = plan.clone();
+    plan.defects.push(info.name.to_owned());
+    plan
 }
 
 fn violated(result: &RunResult, invariant: &str) -> bool {

@@ -192,6 +192,22 @@ fn a_reset_at_an_operation_drops_what_follows_it() {
 }
 
 #[test]
+fn an_answer_to_a_build_inside_a_section_is_not_blocked_by_a_timer_from_before_it() {
+    // The incarnation after a reset is restored outside of any section, idles at once, and starts again inside one while
+    // the span of its disposal is on its way: that is a timer, which blocks timers on the older build (platform fact 33).
+    let reset = json!({"do": "reset", "kind": "cpu"});
+    let mut changed = plan(one(json!({"at_ms": 1000, "session": "s1"}), reset), json!({}));
+    changed.config.session_timeout_ms = 2;
+    changed.clients[0].steps.truncate(2);
+    changed.clients[0].steps[1].at_ms = 2_000;
+    let result = run_plan(&changed, &RunOptions::default()).expect("the harness runs");
+    assert!(delivered(&result));
+    let resets = result.trace.of(Stream::Platform).filter(|event| event.name == "object.reset");
+    assert_eq!(resets.count(), 1, "the one of the plan, and none for a section that hangs");
+    assert_eq!(result.outcome(), ExitCode::Held, "{:?}", result.findings);
+}
+
+#[test]
 fn a_fault_that_never_happens_is_reported_as_unmet() {
     let when = json!({"operation": "teardown · server.close", "n": 1000});
     let result = run(one(when, json!({"do": "delay", "ms": 5})));

@@ -76,6 +76,11 @@ impl Client {
         self.exchange(Op::Touch, Some(Message::execute(self.next_id(), code))).await
     }
 
+    /// Takes up a paused execution by the tool `resume`, with what a person decided: `accept`, `decline` or `cancel`.
+    pub async fn resume(&self, execution: &str, action: &str) -> RequestOutcome {
+        self.exchange(Op::Resume, Some(Message::resume(self.next_id(), execution, action))).await
+    }
+
     /// A JSON-RPC ping.
     pub async fn ping(&self) -> RequestOutcome {
         self.exchange(Op::Ping, Some(Message::ping(self.next_id()))).await

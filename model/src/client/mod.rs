@@ -72,6 +72,8 @@ pub enum Op {
     Stream,
     /// `tools/call` of `execute`.
     Call,
+    /// `tools/call` of `resume`.
+    Resume,
     /// `ping`.
     Ping,
     /// DELETE.
@@ -88,6 +90,7 @@ impl Op {
             Op::Initialized => "initialized",
             Op::Stream => "stream",
             Op::Call => "call",
+            Op::Resume => "resume",
             Op::Ping => "ping",
             Op::Close => "close",
             Op::Touch => "touch",

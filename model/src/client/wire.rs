@@ -35,6 +35,12 @@ impl Message {
         Message::request(id, "tools/call", json!({ "name": "execute", "arguments": { "code": code } }))
     }
 
+    /// `tools/call` of the tool `resume`.
+    pub(super) fn resume(id: String, execution: &str, action: &str) -> Message {
+        let arguments = json!({ "executionId": execution, "action": action });
+        Message::request(id, "tools/call", json!({ "name": "resume", "arguments": arguments }))
+    }
+
     /// `ping`.
     pub(super) fn ping(id: String) -> Message {
         Message { json: json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }), id: Some(id) }

@@ -16,8 +16,19 @@ pub async fn js<F: Future>(f: F) -> F::Output {
     output
 }
 
+/// Bytes from which a future is put on the heap by itself: it would be copied into its task as a whole.
+const LARGE: usize = 1024;
+
 /// `f()` without awaiting it: runs to its first suspension before this function returns.
 pub fn call<F>(f: F) -> Promise<F::Output>
+where
+    F: Future + 'static,
+    F::Output: Clone + 'static,
+{
+    if const { size_of::<F>() > LARGE } { start(Box::pin(f)) } else { start(f) }
+}
+
+fn start<F>(f: F) -> Promise<F::Output>
 where
     F: Future + 'static,
     F::Output: Clone + 'static,

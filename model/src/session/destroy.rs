@@ -1,4 +1,4 @@
-//! `destroy()`: the runtime first, then the framework wipes the storage and aborts the object.
+//! Condemning a session, and `destroy()`: the runtime first, then the framework wipes the storage and aborts the object.
 
 use std::rc::Rc;
 
@@ -10,6 +10,20 @@ use crate::platform::JsError;
 
 crate::operations! {
     DESTROY_TEARDOWN = "destroy · teardown", Io, 3; "the teardown; it cannot fail"
+}
+
+/// `_cf_scheduleDestroy()`, the framework's, remembered for a disposal that is under way: its alarm is not the one that
+/// the disposal has to delete.
+///
+/// # Errors
+/// Those of the framework; the session is not condemned then.
+pub(super) async fn condemn(session: Rc<SessionObject>) -> Result<(), JsError> {
+    let before = session.condemned.replace(true);
+    let condemned = mcp_agent::condemn(Rc::clone(&session)).await;
+    if condemned.is_err() {
+        session.condemned.set(before);
+    }
+    condemned
 }
 
 /// `destroy()`. The in-memory meta stays: between the wipe and the abort the object still answers from it, as the

@@ -142,7 +142,7 @@ impl Engine {
             };
             code::run(&code, ask).await
         };
-        end_span(&span, sandbox(Arc::clone(&self.who), running, &span).await)
+        end_span(&span, sandbox(Arc::clone(&self.who), Box::pin(running), &span).await)
     }
 
     /// Delivers a response to a pause and runs on until completion or the next pause. None for a pause this engine does
@@ -216,7 +216,7 @@ impl Engine {
                         let run = code::run(&code, |interaction| pause(&owner, &asking, interaction));
                         asking.fiber.or_die(run).await.map_err(Cause::into_error)
                     };
-                    sandbox(who, code, &span).await
+                    sandbox(who, Box::pin(code), &span).await
                 }
                 Err(error) => Err(error),
             };

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::agents::mcp_server::McpServer;
-use crate::agents::{self, AgentHost, AgentState, INITIALIZE_KEY, NAME_KEY, party_server, schedule};
+use crate::agents::{AgentHost, AgentState, INITIALIZE_KEY, NAME_KEY, party_server, schedule};
 use crate::config::HostConfig;
 use crate::fx::Fiber;
 use crate::js::{Promise, hops, rooted};
@@ -92,6 +92,8 @@ pub struct SessionObject {
     pub(crate) on_start_promise: RefCell<Option<Promise<Result<(), JsError>>>>,
     pub(crate) last_activity_ms: Cell<u64>,
     pub(crate) resolved_session_name: RefCell<Option<Arc<str>>>,
+    /// Whether it was condemned, or is being, in this incarnation.
+    pub(crate) condemned: Cell<bool>,
     pub(crate) claimed: report::Claimed,
     pub(crate) approvals: approvals::Approvals,
     pub(crate) leases: leases::Leases,
@@ -118,6 +120,7 @@ impl SessionObject {
             on_start_promise: RefCell::new(None),
             last_activity_ms: Cell::new(0),
             resolved_session_name: RefCell::new(None),
+            condemned: Cell::new(false),
             claimed: report::Claimed::default(),
             approvals: approvals::Approvals::default(),
             leases: leases::Leases::default(),
@@ -248,7 +251,7 @@ async fn dispatch(session: Rc<SessionObject>, method: &'static str, arguments: V
         "getPausedExecutionForApproval" => approval_rpc::get_paused(session, arguments).await,
         "resumeExecutionForApproval" => approval_rpc::approve(session, arguments).await,
         "resumeExecutionForModel" => model_resume::resume_for_model(session, arguments).await,
-        "_cf_scheduleDestroy" => rooted("condemn", agents::mcp_agent::condemn(session)).await.map(|()| Value::Null),
+        "_cf_scheduleDestroy" => rooted("condemn", destroy::condemn(session)).await.map(|()| Value::Null),
         cap::REQUEST => rooted("evict", cap::request_cap_eviction(session)).await.map(|()| Value::Null),
         other => Err(JsError::type_error(format!("The RPC receiver does not implement the method \"{other}\"."))),
     }

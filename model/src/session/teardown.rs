@@ -235,10 +235,15 @@ async fn bookkeeping(session: &Rc<SessionObject>, disposal: &Disposal, span: &Sp
     if is_gauge_early {
         residency::annotate(span);
     }
+    let was_condemned = session.condemned.get();
     dispose_teardown(session, fiber).await?;
+    // Found here: who condemns the session meanwhile sets the one alarm there is, and it would never be wiped.
+    let is_condemned_since = session.condemned.get() && !was_condemned;
     let storage = session.ctx().storage();
     // Failures of both are ignored; an interrupt at the first means that the second is never issued.
-    drop(fiber.at(storage.delete_alarm(&DISPOSE_ALARM).into_future()).await?);
+    if !is_condemned_since || defect!(session.config, CondemnedWhileDisposed) {
+        drop(fiber.at(storage.delete_alarm(&DISPOSE_ALARM).into_future()).await?);
+    }
     drop(fiber.at(storage.delete(&DISPOSE_ACTIVITY, clock::LAST_ACTIVITY_KEY).into_future()).await?);
     if disposal.reason == "idle" && defect!(session.config, IdleAlarmDeletesMeta) {
         meta::forget(session).await;

@@ -33,11 +33,17 @@ const AGREED: [(&str, &str, &str); 4] = [
     ("reason", "reason", "mcp.session.dispose_reason"),
 ];
 
+/// A section that the platform ended for its length kept everything out for so long, exports too (platform facts 30, 36).
+const SECTION_MS_MAX: u64 = 30_000;
+/// What the platform says of the object that such a section was in.
+const SECTION_TOO_LONG: &str = "blockConcurrencyWhile() in a Durable Object waited for too long";
+
 struct Disposal<'t> {
     begin: &'t Event,
     /// When it ended or its object was lost.
     end_ms: Option<u64>,
-    is_lost: bool,
+    /// The event by which its object was lost, with whatever it had still to export.
+    lost: Option<u32>,
 }
 
 fn judge(plan: &Plan, trace: &Trace) -> Verdict {
@@ -56,7 +62,7 @@ fn judge(plan: &Plan, trace: &Trace) -> Verdict {
         for disposal in list {
             violations.extend(too_early(plan, disposal));
             let is_open = disposal.end_ms.is_none_or(|end| end + EXPORT_MS_MAX > trace.ends_at_ms);
-            if is_open && !disposal.is_lost && !trace.is_complete() {
+            if is_open && disposal.lost.is_none() && !trace.is_complete() {
                 unknown = Some("the run was cut during a disposal".to_owned());
             }
             let from_ms = disposal.begin.at_ms;
@@ -95,7 +101,8 @@ impl<'t> Matcher<'t> {
         let log = (!self.logs.is_empty()).then(|| self.logs.remove(0));
         let fits = |span: &&Event| {
             let start = span.number("start_at_ms").unwrap_or(span.at_ms);
-            start >= begin.at_ms && disposal.end_ms.is_none_or(|end| start <= end)
+            let is_before_loss = disposal.lost.is_none_or(|lost| span.ordinal < lost);
+            start >= begin.at_ms && disposal.end_ms.is_none_or(|end| start <= end) && is_before_loss
         };
         // Two disposals at once may be exported in either order: the one that says the same reason is meant.
         let same_reason = |span: &&Event| {
@@ -110,7 +117,7 @@ impl<'t> Matcher<'t> {
             None => self.violations.push(Violation::at(begin, "a disposal left no log line")),
         }
         // The span of a lost object, of a failing export or of a run that was cut never got out.
-        if span.is_none() && !disposal.is_lost && !may_lack_span {
+        if span.is_none() && disposal.lost.is_none() && !may_lack_span {
             self.violations.push(Violation::at(begin, "a disposal left no span"));
         }
     }
@@ -152,17 +159,17 @@ fn disposals(trace: &Trace) -> BTreeMap<&str, Vec<Disposal<'_>>> {
     Replay::each(trace, |replay, event| {
         let lose = |list: &mut Vec<Disposal>| {
             // What was exported shortly before may not have left either: it goes with the object that sends it.
-            let is_under_way = |each: &&mut Disposal| each.end_ms.is_none_or(|end| event.at_ms <= end + EXPORT_MS_MAX);
-            for each in list.iter_mut().filter(is_under_way) {
+            let kept_in_ms = if is_section_too_long(event) { SECTION_MS_MAX } else { 0 };
+            let until_ms = |end: u64| end + EXPORT_MS_MAX + kept_in_ms;
+            let is_under_way = |each: &&mut Disposal| each.end_ms.is_none_or(|end| event.at_ms <= until_ms(end));
+            for each in list.iter_mut().filter(|each| each.lost.is_none()).filter(is_under_way) {
                 each.end_ms = each.end_ms.or(Some(event.at_ms));
-                each.is_lost = true;
+                each.lost = Some(event.ordinal);
             }
         };
         let who = event.who().unwrap_or("");
         match &*event.name {
-            "disposal.begin" => {
-                all.entry(who).or_default().push(Disposal { begin: event, end_ms: None, is_lost: false })
-            }
+            "disposal.begin" => all.entry(who).or_default().push(Disposal { begin: event, end_ms: None, lost: None }),
             "disposal.end" => {
                 let open = all.get_mut(who).and_then(|list| list.iter_mut().find(|each| each.end_ms.is_none()));
                 if let Some(open) = open {
@@ -187,6 +194,10 @@ fn disposals(trace: &Trace) -> BTreeMap<&str, Vec<Disposal<'_>>> {
         }
     });
     all
+}
+
+fn is_section_too_long(event: &Event) -> bool {
+    event.text("kind").or(event.text("reason")).is_some_and(|why| why.contains(SECTION_TOO_LONG))
 }
 
 fn by_session<'t>(events: impl Iterator<Item = &'t Event>) -> BTreeMap<&'t str, Vec<&'t Event>> {

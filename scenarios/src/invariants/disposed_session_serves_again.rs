@@ -21,16 +21,16 @@ fn judge(plan: &Plan, trace: &Trace) -> Verdict {
     let faults = FaultLog::of(plan, trace);
     let patience: BTreeMap<&str, u64> =
         plan.clients.iter().map(|client| (client.name.as_str(), client.request_timeout_ms)).collect();
-    let opens = ended_opens(trace);
+    let all = requests(trace);
     let mut violations = Vec::new();
     let mut served_count = 0_u32;
-    for request in requests(trace) {
+    for request in &all {
         let Some(&let_go_ms) = after.get(&request.begin.ordinal) else {
             continue;
         };
         // A request without an end is another claim's business.
         let Some(end) = request.end else { continue };
-        if !has_session(&opens, &request) {
+        if !has_session(&all, request) {
             continue;
         }
         if request.is_served() {
@@ -41,34 +41,22 @@ fn judge(plan: &Plan, trace: &Trace) -> Verdict {
         let patience_ms = patience.get(client).copied().unwrap_or(0);
         let is_excused = faults.is_disturbed(&request.session, let_go_ms, end.at_ms)
             || faults.is_held_until(end.at_ms, patience_ms)
-            || is_crossed(trace, &request, end);
+            || request.outlasts_patience(plan)
+            || is_crossed(trace, request, end);
         if !is_excused {
-            violations.push(refused(&request, end, let_go_ms));
+            violations.push(refused(request, end, let_go_ms));
         }
     }
     let unknown = (served_count == 0).then(|| "no request followed a disposal".to_owned());
     Verdict::of(violations, unknown)
 }
 
-/// A handshake that ended.
-struct Opened {
-    client: String,
-    ended: u32,
-    is_served: bool,
-}
-
-fn ended_opens(trace: &Trace) -> Vec<Opened> {
-    let opens = requests(trace).into_iter().filter(|request| request.op() == "open");
-    let ended = |open: Request| {
-        Some(Opened { client: open.client().to_owned(), ended: open.end?.ordinal, is_served: open.is_served() })
-    };
-    opens.filter_map(ended).collect()
-}
-
-/// A client whose last handshake was not answered has no session to use.
-fn has_session(opens: &[Opened], request: &Request) -> bool {
-    let before = |open: &&Opened| open.client == request.client() && open.ended < request.begin.ordinal;
-    opens.iter().rfind(before).is_some_and(|open| open.is_served)
+/// A client whose last handshake was not answered, or not yet, has no session to use.
+fn has_session(all: &[Request], request: &Request) -> bool {
+    let is_open = |other: &&Request| other.op() == "open" && other.client() == request.client();
+    let before = |open: &&Request| open.begin.ordinal < request.begin.ordinal;
+    let is_over = |open: &Request| open.end.is_some_and(|end| end.ordinal < request.begin.ordinal);
+    all.iter().filter(is_open).rfind(before).is_some_and(|open| is_over(open) && open.is_served())
 }
 
 fn refused(request: &Request, end: &Event, let_go_ms: u64) -> Violation {
@@ -128,8 +116,9 @@ fn is_crossed(trace: &Trace, request: &Request, end: &Event) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{judged, story, violation};
+    use super::super::testing::{Builder, judged, plan, story, violation};
     use super::*;
+    use crate::plan::Action;
 
     #[test]
     fn a_call_after_the_disposal_that_is_answered_is_fine() {
@@ -167,6 +156,33 @@ mod tests {
             .change("request.end", 4, "outcome", "refused".into())
             .change("request.end", 5, "outcome", "refused".into());
         assert!(matches!(judged(INVARIANT, trace), Verdict::CannotTell(_)));
+    }
+
+    /// The story with a handshake from 4,000 ms to `until_ms` whose client tries its GET stream again at 4,500 ms.
+    fn stream_beside_a_handshake(until_ms: u64) -> Builder {
+        let begin = |request: u64, op: &'static str| [("request", request.into()), ("op", op.into())];
+        let refused = [("request", 91_u64.into()), ("outcome", "refused".into()), ("status", 400_u64.into())];
+        let answered = [("request", 90_u64.into()), ("outcome", "answered".into()), ("status", 200_u64.into())];
+        story()
+            .history(4_000, "s1", "request.begin", &begin(90, "open"))
+            .history(until_ms, "s1", "request.end", &answered)
+            .history(4_500, "s1", "request.begin", &begin(91, "stream"))
+            .history(4_600, "s1", "request.end", &refused)
+    }
+
+    #[test]
+    fn a_client_in_a_handshake_has_no_session_to_use() {
+        assert_eq!(judged(INVARIANT, stream_beside_a_handshake(4_700)), Verdict::Held);
+        violation(INVARIANT, stream_beside_a_handshake(4_400));
+    }
+
+    #[test]
+    fn code_that_takes_longer_than_its_client_waits_is_its_own_fault() {
+        let gave_up = || story().change("request.end", 4, "outcome", "gave-up".into()).build();
+        let mut slow = plan();
+        slow.clients[0].steps[3].action = Action::Call { code: "wait 70000; return 1".into(), overlap: false };
+        assert_eq!((INVARIANT.judge)(&slow, &gave_up()), Verdict::Held);
+        assert!(matches!((INVARIANT.judge)(&plan(), &gave_up()), Verdict::Violated(_)));
     }
 
     #[test]

@@ -32,7 +32,8 @@ fn judge(plan: &Plan, trace: &Trace) -> Verdict {
                 violations.extend(trace.events.last().map(|last| unended(request, last)));
             }
             Some(end) => {
-                let excused = faults.is_held_until(end.at_ms, patience_ms(plan, request));
+                let excused =
+                    faults.is_held_until(end.at_ms, patience_ms(plan, request)) || request.outlasts_patience(plan);
                 if request.outcome() == Some("gave-up") && !excused {
                     violations.push(given_up(request, end));
                 }
@@ -65,8 +66,9 @@ fn given_up(request: &Request, end: &Event) -> Violation {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{judged, story, violation};
+    use super::super::testing::{judged, plan, story, violation};
     use super::*;
+    use crate::plan::Action;
 
     #[test]
     fn answers_refusals_and_ended_streams_are_ends() {
@@ -87,6 +89,17 @@ mod tests {
     fn a_handshake_that_was_given_up_reads_as_a_sentence() {
         let trace = story().change("request.end", 0, "outcome", "gave-up".into());
         assert_eq!(violation(INVARIANT, trace).what, "an open was given up after 8 ms");
+    }
+
+    #[test]
+    fn code_that_takes_longer_than_its_client_waits_is_its_own_fault() {
+        let judged = |code: &str| {
+            let mut slow = plan();
+            slow.clients[0].steps[2].action = Action::Call { code: code.into(), overlap: false };
+            (INVARIANT.judge)(&slow, &story().change("request.end", 3, "outcome", "gave-up".into()).build())
+        };
+        assert_eq!(judged("wait 70000; return 1"), Verdict::Held);
+        assert!(matches!(judged("wait 30000; return 1"), Verdict::Violated(_)));
     }
 
     #[test]

@@ -25,32 +25,46 @@ fn judge(plan: &Plan, trace: &Trace) -> Verdict {
     let mut violations = Vec::new();
     for request in all.iter().filter(|request| request.op() != "stream" && request.outcome() == Some("ended")) {
         let Some(end) = request.end else { continue };
+        let session = session_of(trace, request, end);
         let is_within = |event: &&&Event| {
-            event.who == request.begin.who && (request.begin.ordinal..end.ordinal).contains(&event.ordinal)
+            event.who() == Some(&*session) && (request.begin.ordinal..end.ordinal).contains(&event.ordinal)
         };
-        let Some(eviction) = evictions.iter().find(is_within) else { continue };
-        let is_excused =
-            is_closing(&all, request, end) || faults.is_disturbed(request.client(), request.begin.at_ms, end.at_ms);
+        // What an earlier one took, the request may have got back.
+        let Some(eviction) = evictions.iter().rfind(is_within) else { continue };
+        let is_excused = is_closing(&all, &session, end)
+            || faults.is_disturbed(&session, request.begin.at_ms, end.at_ms)
+            || faults.holds_connect(eviction.at_ms);
         if !is_excused {
-            let what = format!("a {} got no answer: its session was evicted meanwhile", request.op());
-            let (who, begun, at_ms) = (request.client(), request.begin.at_ms, eviction.at_ms);
-            let pending = format!("{who}: {} begun at {begun} ms, runtime let go at {at_ms} ms", request.op());
+            let what = format!("{} got no answer: its session was evicted meanwhile", request.what());
+            let (begun, at_ms) = (request.begin.at_ms, eviction.at_ms);
+            let pending = format!("{session}: {} begun at {begun} ms, runtime let go at {at_ms} ms", request.op());
             violations.push(Violation::at(end, what).pending(pending));
         }
     }
     Verdict::of(violations, None)
 }
 
-/// Whether the client ended its session before the end of the request.
-fn is_closing(all: &[Request], request: &Request, end: &Event) -> bool {
-    let closes = |other: &&Request| other.op() == "close" && other.client() == request.client();
+/// The session that a request is about: for a handshake the one that it brought, if it came so far.
+fn session_of(trace: &Trace, request: &Request, end: &Event) -> String {
+    let is_its = |event: &&Event| {
+        event.who == request.begin.who && (request.begin.ordinal..end.ordinal).contains(&event.ordinal)
+    };
+    let minted = trace.named(Stream::Platform, "session.minted").filter(is_its).last();
+    let minted = minted.filter(|_| request.op() == "open");
+    minted.map_or_else(|| request.session.clone(), |event| event.text("alias").unwrap_or(request.client()).to_owned())
+}
+
+/// Whether its client ended the session before the end of the request.
+fn is_closing(all: &[Request], session: &str, end: &Event) -> bool {
+    let closes = |other: &&Request| other.op() == "close" && other.session == session;
     all.iter().filter(closes).any(|close| close.begin.ordinal < end.ordinal)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Builder, judged, story, violation};
+    use super::super::testing::{Builder, judged, plan_with_failing_alarm_write, story, violation};
     use super::*;
+    use crate::plan::{Edge, Effect, When};
 
     /// The last call of the story ends without an answer.
     fn unanswered() -> Builder {
@@ -79,5 +93,39 @@ mod tests {
         let close = [("request", 90_u64.into()), ("op", "close".into())];
         let closed = evicted(unanswered(), 5_021).history(5_020, "s1", "request.begin", &close);
         assert_eq!(judged(INVARIANT, closed), Verdict::Held);
+    }
+
+    #[test]
+    fn a_second_session_of_a_client_is_judged_by_its_own_evictions() {
+        let open = [("request", 90_u64.into()), ("op", "open".into())];
+        let answered = [("request", 90_u64.into()), ("outcome", "answered".into())];
+        let reopened = || {
+            unanswered()
+                .history(4_000, "s1", "request.begin", &open)
+                .platform(4_001, "s1", "session.minted", &[("alias", "s1.2".into())])
+                .history(4_002, "s1", "request.end", &answered)
+        };
+        let evicted = |who| reopened().state(5_021, who, "disposal.begin", &[("reason", "cap".into())]);
+        assert_eq!(judged(INVARIANT, evicted("s1")), Verdict::Held);
+        assert!(violation(INVARIANT, evicted("s1.2")).pending.is_some_and(|told| told.starts_with("s1.2: call")));
+        let close = [("request", 91_u64.into()), ("op", "close".into())];
+        violation(INVARIANT, evicted("s1.2").history(3_000, "s1", "request.begin", &close));
+    }
+
+    #[test]
+    fn an_eviction_while_a_connect_is_held_after_its_start_is_of_the_fault() {
+        let judged = |operation: &str| {
+            let mut plan = plan_with_failing_alarm_write();
+            plan.faults[0].when =
+                When::Operation { operation: operation.into(), root: None, edge: Edge::End, n: 1, session: None };
+            plan.faults[0].effect = Effect::Delay { ms: 50 };
+            // The first eviction is over when the connect starts the runtime again, and is held.
+            let trace = evicted(evicted(unanswered(), 5_020), 5_023).fault(5_022, "fault.delivered", 0).build();
+            (INVARIANT.judge)(&plan, &trace)
+        };
+        assert_eq!(judged("connect · start"), Verdict::Held);
+        assert_eq!(judged("start · join"), Verdict::Held);
+        assert_eq!(judged("init · flush"), Verdict::Held);
+        assert!(matches!(judged("bridge · stub.fetch"), Verdict::Violated(_)));
     }
 }

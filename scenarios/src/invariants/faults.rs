@@ -119,10 +119,23 @@ impl<'a> FaultLog<'a> {
     /// Whether a planned hold or delay kept a step of an eviction waiting up to shortly before that time: what it had
     /// found is old news then, which the platform alone never lets happen.
     pub fn holds_eviction(&self, at_ms: u64) -> bool {
+        self.holds(at_ms, |operation| operation.starts_with("evict ·"))
+    }
+
+    /// Whether a planned hold or delay kept a request waiting at that time in the last steps of the start that it asked
+    /// for, between its runtime and its accept, where the platform alone lets nothing come in. The start runs on beside a
+    /// step that waits for it, so either end of that step will do.
+    pub fn holds_connect(&self, at_ms: u64) -> bool {
+        self.holds(at_ms, |operation| matches!(operation, "connect · start" | "start · join" | "init · flush"))
+    }
+
+    fn holds(&self, at_ms: u64, is_step: impl Fn(&str) -> bool) -> bool {
         self.delivered.iter().any(|each| {
-            let Some(FaultPlan { when: When::Operation { operation, .. }, .. }) = each.plan else { return false };
-            let is_step = operation.starts_with("evict ·");
-            is_step && each.at_ms <= at_ms && at_ms <= self.ends_ms(each).saturating_add(HELD_ENDS_MS)
+            let Some(FaultPlan { when: When::Operation { operation, .. }, effect }) = each.plan else { return false };
+            matches!(effect, Effect::Hold { .. } | Effect::Delay { .. })
+                && is_step(operation)
+                && each.at_ms <= at_ms
+                && at_ms <= self.ends_ms(each).saturating_add(HELD_ENDS_MS)
         })
     }
 

@@ -14,6 +14,8 @@ pub struct Lease {
     pub at_ms: u64,
     /// When the execution paused: its window counts from about then.
     pub paused_at_ms: u64,
+    /// Its execution was resumed: the lease comes back when the code has ended or paused again, however long that takes.
+    pub is_resumed: bool,
 }
 
 /// Leases and keep-alive references, as of the events applied so far. A session that loses its memory loses both.
@@ -56,7 +58,13 @@ impl Leases {
             (Stream::State, "lease.taken") => {
                 if let Some(execution) = event.text("execution") {
                     let paused_at_ms = self.paused.get(execution).copied().unwrap_or(event.at_ms);
-                    self.held.insert(execution.into(), Lease { who: who.clone(), at_ms: event.at_ms, paused_at_ms });
+                    let (who, at_ms) = (who.clone(), event.at_ms);
+                    self.held.insert(execution.into(), Lease { who, at_ms, paused_at_ms, is_resumed: false });
+                }
+            }
+            (Stream::State, "execution.resumed") => {
+                if let Some(lease) = self.held.get_mut(event.text("execution").unwrap_or("")) {
+                    lease.is_resumed = true;
                 }
             }
             (Stream::State, "execution.paused") => {

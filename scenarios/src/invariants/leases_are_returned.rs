@@ -11,7 +11,7 @@ use crate::trace::{Event, Stream, Trace};
 pub const INVARIANT: Invariant = Invariant {
     name: "leases-are-returned",
     kind: Kind::Always,
-    claim: "each lease of a paused execution is returned within its window, and at the end only leases hold a session awake",
+    claim: "each lease of a paused execution is returned, or its execution resumed, within its window, and at the end only leases hold a session awake",
     judge,
 };
 
@@ -21,7 +21,7 @@ fn judge(plan: &Plan, trace: &Trace) -> Verdict {
     let overdue = |leases: &Leases, execution: &str, event: &Event| {
         let lease = leases.of(execution)?;
         let latest = lease.at_ms + APPROVAL_MS + DISPOSAL_MS_MAX + faults.held_ms(lease.at_ms, event.at_ms);
-        let is_excused = faults.is_disturbed(&lease.who, lease.at_ms, event.at_ms);
+        let is_excused = lease.is_resumed || faults.is_disturbed(&lease.who, lease.at_ms, event.at_ms);
         let late = event.at_ms.checked_sub(latest).filter(|late| *late > 0 && !is_excused)?;
         let what = format!("a lease was held {late} ms longer than its window");
         let pending = format!("{}: lease of {execution} taken at {} ms", lease.who, lease.at_ms);
@@ -80,6 +80,13 @@ mod tests {
         assert_eq!(violation(INVARIANT, late).what, "a lease was held 49970 ms longer than its window");
         let kept = violation(INVARIANT, paused().phase(300_000, "end"));
         assert_eq!(kept.pending.as_deref(), Some("s1: lease of exec_1 taken at 30 ms"));
+    }
+
+    #[test]
+    fn one_whose_execution_was_resumed_comes_back_when_the_code_has_run() {
+        let resumed = lease(paused(), 240_030, "execution.resumed");
+        let late = lease(refs(resumed, 300_000, "keep-alive.returned", 0), 300_000, "lease.returned");
+        assert_eq!(judged(INVARIANT, late), Verdict::Held);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What must hold: every invariant is judged on every trace, and each is one claim in one file and one line here.
 
+mod a_resume_can_be_repeated;
 mod admission_never_waits;
 mod alarm_follows_intent;
 mod answers_are_right;
@@ -63,6 +64,7 @@ pub const ALL: &[Invariant] = &[
     leases_are_returned::INVARIANT,
     paused_executions_are_findable::INVARIANT,
     execution_ids_are_unique::INVARIANT,
+    a_resume_can_be_repeated::INVARIANT,
     no_cross_context_io::INVARIANT,
 ];
 

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const INVARIANT: Invariant = Invariant {
     name: "paused-executions-are-findable",
     kind: Kind::Always,
-    claim: "the directory has the owner of each paused execution while its lease is held, and forgets it with the window",
+    claim: "the directory has the owner of each paused execution until it is resumed, and forgets it with the window",
     judge,
 };
 
@@ -73,9 +73,9 @@ impl Judge<'_> {
         Some(Violation::at(event, what).of(&lease.who).pending(pending))
     }
 
-    /// An owner that was deleted while its lease is held.
+    /// An owner that was deleted while its lease is held and nobody has resumed the execution.
     fn forgotten(&self, execution: &str, lease: &Lease, event: &Event) -> Option<Violation> {
-        let is_over = event.at_ms >= lease.paused_at_ms + APPROVAL_MS;
+        let is_over = lease.is_resumed || event.at_ms >= lease.paused_at_ms + APPROVAL_MS;
         let is_excused = self.faults.is_disturbed(&lease.who, lease.at_ms, event.at_ms)
             || self.faults.held_ms(lease.at_ms, event.at_ms) > 0;
         let what = "the directory forgot the owner of a paused execution whose lease is held";

@@ -1,6 +1,7 @@
 //! The requests of a history, each with its begin, head and end together.
 
 use super::in_use::InUse;
+use crate::plan::Plan;
 use crate::trace::{Event, Stream, Trace};
 use std::collections::BTreeMap;
 
@@ -69,6 +70,16 @@ impl<'a> Request<'a> {
     pub fn status(&self) -> Option<u64> {
         let of = |event: Option<&Event>| event.and_then(|event| event.number("status"));
         of(self.head).or(of(self.end))
+    }
+
+    /// Whether its code by itself takes more than half of the time that its client waits: what it comes to then says
+    /// nothing about the host.
+    pub fn outlasts_patience(&self, plan: &Plan) -> bool {
+        let Some(client) = plan.clients.iter().find(|client| client.name == self.client()) else { return false };
+        let step = self.begin.number("step").and_then(|step| usize::try_from(step).ok());
+        let code = step.filter(|_| self.op() == "call").and_then(|step| client.code_of_step(step));
+        let expected = code.and_then(|code| crate::expect::evaluate(&code));
+        expected.is_some_and(|expected| expected.wait_ms > client.request_timeout_ms / 2)
     }
 
     /// Whether the client got what it came for: an answer, or for a stream its 200.

@@ -169,4 +169,9 @@ fn what_goes_together_is_checked() {
     let mut long = sample();
     long.clients[0].steps[1].action = Action::Call { code: "x".repeat(CODE_BYTES_MAX + 1), overlap: false };
     assert!(long.validate().is_err());
+
+    let mut lost = sample();
+    lost.clients[0].steps[1].action = Action::Resume { response: Response::Accept, of: Some("s7".into()) };
+    let told = lost.validate().expect_err("nobody").to_string();
+    assert!(told.contains("clients[0].steps[1].action.of: no client is called \"s7\""), "{told}");
 }

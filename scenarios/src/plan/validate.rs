@@ -101,6 +101,24 @@ impl Plan {
             }
             validate_client(&place, client)?;
         }
+        self.validate_resumes()
+    }
+
+    fn validate_resumes(&self) -> Result<(), PlanError> {
+        let names: BTreeSet<&str> = self.clients.iter().map(|client| &*client.name).collect();
+        for (index, client) in self.clients.iter().enumerate() {
+            for (step, each) in client.steps.iter().enumerate() {
+                if let Action::Resume { of: Some(name), .. } = &each.action
+                    && !names.contains(&**name)
+                {
+                    return Err(BadInput::new(
+                        format!("clients[{index}].steps[{step}].action.of"),
+                        format!("no client is called {:?}", shortened(name)),
+                        "name one of the clients, or leave the field out",
+                    ));
+                }
+            }
+        }
         Ok(())
     }
 

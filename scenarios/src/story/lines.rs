@@ -65,7 +65,7 @@ fn ended(op: &str, begin: Option<&Event>, end: &Event) -> String {
     if let Some(begin) = begin {
         text += &format!(" after {} ms", end.at_ms.saturating_sub(begin.at_ms));
     }
-    if matches!(op, "call" | "touch" | "ping")
+    if matches!(op, "call" | "touch" | "ping" | "resume")
         && let Some(answer) = end.json("answer")
     {
         text += &format!(": {}", shortened(&gist(answer)));
@@ -80,6 +80,8 @@ fn gist(answer: &serde_json::Value) -> String {
     let structured = &answer["structuredContent"];
     let part =
         [&structured["result"], &structured["error"], &answer["message"]].into_iter().find(|part| !part.is_null());
+    // Of a pause or a refused resume, which have neither, the status tells.
+    let part = part.or(structured.get("status").filter(|status| *status != "completed"));
     part.unwrap_or(answer).to_string()
 }
 

@@ -4,6 +4,7 @@ use super::args::{self, Changes, Reporting};
 use super::console::Console;
 use crate::error::Error;
 use crate::exit_code::ExitCode;
+use crate::files;
 use std::path::PathBuf;
 
 /// Arguments of `sim replay`.
@@ -24,6 +25,19 @@ pub struct Args {
 /// Usage errors of the file, with the place in it; harness errors of run, files and console.
 pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     super::run::check_trace(&args.reporting)?;
+    check_trace_spares_plan(args)?;
     let plan = args.changes.read()?.change(args::plan_file(&args.file)?)?;
     super::run::run_and_tell(&plan, &args.reporting, console)
+}
+
+/// A trace is renamed over the file of its name: that must not be the plan.
+fn check_trace_spares_plan(args: &Args) -> Result<(), Error> {
+    let Some(trace) = &args.reporting.trace else { return Ok(()) };
+    // A file that is not there yet has no true path, and takes the place of none.
+    match (trace.canonicalize(), args.file.canonicalize()) {
+        (Ok(one), Ok(other)) if one == other => {
+            Err(Error::usage(format!("--trace {}: is the plan itself: name another file", files::shown(trace))))
+        }
+        _ => Ok(()),
+    }
 }

@@ -67,6 +67,16 @@ fn wrong_arguments_are_refused_in_one_sentence() {
     assert!(scratch.files().is_empty(), "nothing was written");
 }
 
+#[test]
+fn a_trace_does_not_take_the_place_of_its_plan() {
+    let scratch = Scratch::new("trace-over-plan");
+    let plan = good_plan(&scratch).to_string();
+    scratch.write("plan.json", plan.as_bytes());
+    let told = refused(&scratch.sim(&["replay", "plan.json", "--trace", "./plan.json"]), "trace over plan");
+    assert_eq!(told, "--trace ./plan.json: is the plan itself: name another file");
+    assert_eq!(scratch.sim(&["replay", "plan.json", "--trace", "trace.jsonl"]).code, 0);
+}
+
 /// A plan that is read without complaint.
 fn good_plan(scratch: &Scratch) -> Json {
     scratch.sim(&["plan", "--scenario", super::SCENARIO, "--seed", "8"]).json()

@@ -8,12 +8,14 @@ use serde_json::json;
 use super::script::{shared, start_ticking, start_ticking_at, stop_ticking, ticks};
 use super::world::{Played, Setup, log, play};
 use crate::agents::transport::testing::counted;
-use crate::js::{call, hops};
+use crate::js::{call, hops, timer};
 use crate::platform::DurableObject;
-use crate::session::interaction::Response;
+use crate::session::engine::{Engine, Outcome};
+use crate::session::interaction::{Action, Response};
 use crate::session::leases::{self, Deadline};
 use crate::session::owner_object::OwnerObject;
 use crate::session::{SessionObject, approvals};
+use crate::telemetry::Span;
 
 /// Opens the session, then runs `work` inside it.
 fn in_open_session<Fut>(work: impl Fn(Rc<SessionObject>) -> Fut + Send + 'static) -> Played
@@ -114,4 +116,41 @@ fn the_directory_reads_in_3_and_forgets_key_and_alarm_together_in_4() {
     let expected =
         [("dir · storage.get owner", 0), ("dir · storage.delete owner", 3), ("dir · storage.deleteAlarm", 3)];
     assert_eq!(played.log[1..], ["7".to_owned(), format!("{expected:?}")]);
+}
+
+fn engine(session: &SessionObject) -> Rc<Engine> {
+    session.engine.borrow().clone().expect("an open session has an engine")
+}
+
+const ASKING: &str = r#"ask {"kind":"form","message":"Deploy?"}; return 1"#;
+
+#[test]
+fn a_pause_reaches_its_caller_on_a_later_turn() {
+    let played = in_open_session(|session| async move {
+        let engine = engine(&session);
+        let running = Rc::clone(&engine);
+        let paused = call(async move { running.execute_with_pause(ASKING, &Span::unexported("test")).await.is_ok() });
+        let mut seen = Vec::new();
+        for _ in 0..8 {
+            seen.push((engine.paused_execution_count(), paused.is_settled()));
+            timer(0).wait().await;
+        }
+        seen.dedup();
+        log(format_args!("{seen:?}"));
+    });
+    assert_eq!(played.log[1..], [format!("{:?}", [(0, false), (1, false), (1, true)])]);
+}
+
+#[test]
+fn a_resume_whose_code_ends_at_once_takes_no_trip_and_neither_does_one_that_is_repeated() {
+    let played = in_open_session(|session| async move {
+        let (engine, span) = (engine(&session), Span::unexported("test"));
+        let Ok(Outcome::Paused(pause)) = engine.execute_with_pause(ASKING, &span).await else { panic!("it asks") };
+        let accept = || Response { action: Action::Accept, content: None };
+        for _ in 0..2 {
+            let resumed = async { drop(engine.resume(&pause.id, accept(), &span).await) };
+            log(counted(resumed).await);
+        }
+    });
+    assert_eq!(played.log[1..], ["0", "0"]);
 }

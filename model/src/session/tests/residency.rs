@@ -294,6 +294,24 @@ fn a_condemned_session_is_left_to_its_alarm() {
 }
 
 #[test]
+fn a_session_that_is_condemned_while_it_is_disposed_is_wiped() {
+    let condemn = |defects| {
+        let rules = vec![Rule::hold("teardown · server.close", HELD)];
+        play(Setup { defects, rules, ..capped(1) }, |world| async move {
+            world.open(100).await;
+            world.rpc("evict", "requestCapEviction", serde_json::Value::Null, 100).await;
+            world.rpc("condemn", "_cf_scheduleDestroy", serde_json::Value::Null, 100).await;
+            world.handle().release(HELD);
+            rt::sleep_ms(2_000).await;
+        })
+    };
+    let kept = condemn(vec![]);
+    assert_eq!((kept.recorded.count("destroy.begin"), disposals(&kept).len()), (1, 1));
+    let described = condemn(vec![Defect::CondemnedWhileDisposed]);
+    assert_eq!((described.recorded.count("destroy.begin"), disposals(&described).len()), (0, 1));
+}
+
+#[test]
 fn a_connect_after_an_eviction_finds_a_runtime() {
     let connect = |defects| {
         play(Setup { defects, ..capped(1) }, |world| async move {

@@ -60,6 +60,29 @@ fn a_span_that_was_on_its_way_when_its_object_was_lost_is_not_missed() {
 }
 
 #[test]
+fn a_span_that_waited_behind_a_section_until_the_platform_ended_that_is_not_missed() {
+    let lost = |why: &'static str, at_ms| {
+        story().without(SPAN, 0).platform(at_ms, "s1", "object.reset", &[("kind", why.into())])
+    };
+    let section = "A call to blockConcurrencyWhile() in a Durable Object waited for too long. The call was canceled and the Durable Object was reset.";
+    assert_eq!(judged(INVARIANT, lost(section, 31_500)), Verdict::Held);
+    violation(INVARIANT, lost(section, 34_000));
+    violation(INVARIANT, lost("internal error", 31_500));
+}
+
+#[test]
+fn the_span_of_the_next_disposal_is_not_taken_for_that_of_a_lost_one() {
+    // The first disposal hangs until the object is lost; the next one begins in the same millisecond and is recorded.
+    let lost = story()
+        .without(SPAN, 0)
+        .without("disposal.end", 0)
+        .without_between(6_020, 6_030)
+        .platform(6_024, "s1", "object.reset", &[])
+        .dispose(6_024, 1_000, 2, 0);
+    assert_eq!(judged(INVARIANT, lost), Verdict::Held);
+}
+
+#[test]
 fn a_span_that_a_fault_kept_from_being_exported_is_not_missed() {
     let plan_with = |operation: &str| {
         let mut plan = plan_with_failing_alarm_write();
