@@ -69,7 +69,8 @@ fn e1_holds(seen: &Seen<'_>) -> Told {
 }
 
 fn e2() -> Plan {
-    streaming("e2").call(4_000, "s1", START, Json::Null).plan()
+    // The client opens its stream again.
+    streaming("e2").quiet(3_000).call(4_000, "s1", START, Json::Null).plan()
 }
 
 fn e2_holds(seen: &Seen<'_>) -> Told {

@@ -9,6 +9,7 @@ use crate::report::{self, Report};
 use crate::text::{did_you_mean, printable, shortened, table};
 use model::config::HostConfig;
 use scenarios::contract::{self, Row, Verdict};
+use scenarios::ledgers::{ledgers, sum};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -24,6 +25,9 @@ pub struct Args {
     /// Form of the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
+    /// Also print what was taken and given back in the runs of these rows
+    #[arg(long)]
+    ledgers: bool,
     /// Folder that reports of rows go to that do not hold
     #[arg(long, value_name = "DIR", default_value = "reports")]
     reports: PathBuf,
@@ -41,12 +45,20 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
         all.push(check(row, &config, |plan| changes.change(plan))?);
     }
     let code = ExitCode::merge(all.iter().map(|checked| checked.exit_code));
+    let runs = all.iter().filter_map(|checked| checked.ran.as_ref());
+    let ledgers = args.ledgers.then(|| sum(runs.map(|(_, result)| ledgers(&result.trace))));
     match args.format {
-        Format::Text => console.print(&text(&all, args))?,
-        Format::Json => console.print_json(&json!({
-            "rows": all.iter().map(|checked| json_row(checked, args)).collect::<Vec<_>>(),
-            "exit_code": code.number(),
-        }))?,
+        Format::Text => {
+            console.print(&text(&all, args))?;
+            if let Some(ledgers) = &ledgers {
+                console.print(&report::text::ledgers(ledgers))?;
+            }
+        }
+        Format::Json => {
+            let rows = all.iter().map(|checked| json_row(checked, args)).collect::<Vec<_>>();
+            let document = json!({"rows": rows, "exit_code": code.number()});
+            console.print_json(&super::run::with_ledgers(document, ledgers.as_ref()))?;
+        }
     }
     // What cannot be written is said after what was found.
     let failed = all.iter().filter(|checked| checked.verdict != Verdict::Held);
