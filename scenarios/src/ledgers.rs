@@ -116,6 +116,9 @@ impl Account {
                     held => holder.held = held.saturating_sub(1),
                 }
             }
+            if event.stream != Stream::Platform || !matches!(&*event.name, "object.gone" | "isolate.ended") {
+                continue;
+            }
             let gone = |holder: &str| self.goes(event, holder, isolates);
             for (_, holder) in holders.iter_mut().filter(|(holder, _)| gone(holder)) {
                 ledger.lost += holder.held;
@@ -125,13 +128,13 @@ impl Account {
         ledger
     }
 
-    /// Whether what a holder has goes with this event.
+    /// Whether what a holder has goes with this loss of an object or an isolate.
     fn goes(&self, event: &Event, holder: &str, isolates: &[(u32, &str, &str)]) -> bool {
-        if event.is(Stream::Platform, "object.gone") {
+        if event.name == "object.gone" {
             return self.goes_with_object && event.who() == Some(holder);
         }
         let last = || isolates.iter().rfind(|(ordinal, who, _)| *ordinal < event.ordinal && *who == holder);
-        event.is(Stream::Platform, "isolate.ended") && last().map(|(_, _, isolate)| *isolate) == event.text("isolate")
+        last().map(|(_, _, isolate)| *isolate) == event.text("isolate")
     }
 }
 

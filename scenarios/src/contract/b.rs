@@ -1,6 +1,6 @@
 //! Row B: an isolate that crosses its cap asks a session through that session's own stub.
 
-use super::a::{answer, session_id};
+use super::a::{OPENED, answer, handshake, session_id};
 use super::seen::{Seen, equal, expect, given};
 use super::stage::Stage;
 use super::{Check, Row, Told, Verdict};
@@ -49,8 +49,7 @@ fn b1_holds(seen: &Seen<'_>) -> Told {
     let clients: Vec<String> = (1..=SESSION_COUNT).map(|number| format!("s{number}")).collect();
     for client in &clients {
         given(are_under_way_together(seen, client)?, "the sessions of a wave are opened together")?;
-        let refused = opened(seen, client)?.into_iter().find(|status| !matches!(status, Some(200 | 202)));
-        expect(refused.is_none(), || format!("a request of {client}'s handshake was answered {refused:?}"))?;
+        equal(&format!("how the handshake of {client} was answered"), handshake(seen, client)?, OPENED)?;
     }
     let ids: Result<BTreeSet<&str>, _> = clients.iter().map(|client| session_id(seen, client)).collect();
     equal("the number of ids", ids?.len() as u64, SESSION_COUNT)?;
@@ -68,19 +67,6 @@ fn b1_holds(seen: &Seen<'_>) -> Told {
     expect(foreign.is_empty(), || format!("{} uses of I/O across contexts", foreign.len()))?;
     let mark = format!("mark-{}", who.trim_start_matches('s'));
     equal("the answer of the evicted session", answer(seen, who, 1)?, Some(mark.into()))
-}
-
-/// Statuses of the two requests that open a client's session.
-fn opened(seen: &Seen<'_>, client: &str) -> Result<Vec<Option<u64>>, Verdict> {
-    let begins = seen.named(Stream::History, client, "request.begin");
-    let handshake: Vec<_> = begins.iter().filter(|begin| begin.number("step") == Some(0)).collect();
-    given(handshake.len() == 2, "a handshake is two requests")?;
-    let ends = seen.named(Stream::History, client, "request.end");
-    let status = |begin: &&&Event| {
-        let end = ends.iter().find(|end| end.number("request") == begin.number("request"));
-        end.and_then(|end| end.number("status"))
-    };
-    Ok(handshake.iter().map(status).collect())
 }
 
 /// Whether the last session of a client's wave was asked for before the first was there.
