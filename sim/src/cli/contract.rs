@@ -3,12 +3,13 @@
 use super::args::{Changes, Format};
 use super::console::Console;
 use crate::contract::{Checked, check};
+use crate::draw::Overrides;
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::report::{self, Report};
 use crate::text::{did_you_mean, printable, shortened, table};
 use model::config::HostConfig;
-use scenarios::contract::{self, Row, Verdict};
+use scenarios::contract::{self, Check, Row, Verdict};
 use scenarios::ledgers::{ledgers, sum};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
@@ -20,6 +21,9 @@ pub struct Args {
     /// Only this row, `A1` to `J5`; may be repeated
     #[arg(long = "row", value_name = "ID")]
     rows: Vec<String>,
+    /// Print the plan of the one row that is named, and run nothing
+    #[arg(long, requires = "rows", conflicts_with = "ledgers")]
+    plan: bool,
     #[command(flatten)]
     changes: Changes,
     /// Form of the result
@@ -40,8 +44,12 @@ pub struct Args {
 pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     let changes = args.changes.read()?;
     let config = HostConfig { defects: changes.defect_set(), ..HostConfig::default() };
+    let rows = rows_named(&args.rows)?;
+    if args.plan {
+        return print_plan(&rows, &changes, console);
+    }
     let mut all = Vec::new();
-    for row in rows_named(&args.rows)? {
+    for row in rows {
         all.push(check(row, &config, |plan| changes.change(plan))?);
     }
     let code = ExitCode::merge(all.iter().map(|checked| checked.exit_code));
@@ -66,6 +74,17 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
         super::run::keep(plan, result, &Report::of(plan, result, &args.reports))?;
     }
     Ok(code)
+}
+
+fn print_plan(rows: &[&'static Row], changes: &Overrides, console: &mut Console) -> Result<ExitCode, Error> {
+    let [row] = rows else {
+        return Err(Error::usage("a plan is of one row: name one with `--row`"));
+    };
+    let Check::World { plan, .. } = row.check else {
+        return Err(Error::usage(format!("{} calls a function and has no plan: name another row", row.id)));
+    };
+    console.print(&changes.change(plan())?.to_json())?;
+    Ok(ExitCode::Held)
 }
 
 fn rows_named(ids: &[String]) -> Result<Vec<&'static Row>, Error> {

@@ -35,6 +35,23 @@ fn a_row_that_does_not_hold_leaves_a_plan_that_replays() {
 }
 
 #[test]
+fn the_plan_of_a_row_is_printed_and_replays() {
+    let scratch = Scratch::new("contract-plan");
+    let plan = scratch.sim(&["contract", "--row", "E4", "--plan"]);
+    assert_eq!(plan.json()["scenario"], "contract/e4");
+    scratch.write("plan.json", plan.stdout.as_bytes());
+    let replayed = scratch.sim(&["replay", "plan.json"]);
+    assert!(replayed.code == 0 && replayed.stdout.contains("start joined"), "{}", replayed.shown());
+    for (arguments, told) in [
+        (&["--row", "E4", "--row", "E5"][..], "error: a plan is of one row: name one with `--row`\n"),
+        (&["--row", "J1"], "error: J1 calls a function and has no plan: name another row\n"),
+    ] {
+        let ran = scratch.sim(&[&["contract", "--plan"], arguments].concat());
+        assert_eq!((ran.code, ran.stderr.as_str()), (2, told));
+    }
+}
+
+#[test]
 fn what_was_taken_and_given_back_is_printed_when_it_is_asked_for() {
     let scratch = Scratch::new("ledgers");
     assert_ran("ledgers", &scratch.sim(&["--seed", "42", "--ledgers"]));
