@@ -11,6 +11,7 @@ pub mod contract;
 pub mod decision;
 pub mod expect;
 pub mod invariants;
+pub mod ledgers;
 pub mod plan;
 pub mod rng;
 pub mod seed;

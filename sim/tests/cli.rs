@@ -5,6 +5,8 @@
 
 #[path = "cli/bad_input.rs"]
 mod bad_input;
+#[path = "cli/contract.rs"]
+mod contract;
 #[path = "cli/findings.rs"]
 mod findings;
 #[path = "cli/process.rs"]

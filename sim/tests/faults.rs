@@ -55,6 +55,19 @@ fn a_storage_write_that_fails_once_is_absorbed_where_the_host_absorbs_it() {
 }
 
 #[test]
+fn an_idle_session_is_evicted_and_a_busy_one_is_not() {
+    let result = run(one(json!({"at_ms": 2_000, "session": "s1"}), json!({"do": "evict"})));
+    assert!(delivered(&result));
+    assert!(has(&result, Stream::Platform, "object.gone", "reason", "evicted"));
+    assert!(result.findings.is_empty(), "the next request is served by a new incarnation: {:?}", result.findings);
+    let build = json!({"operation": "build · stack", "edge": "begin", "n": 1, "session": "s1"});
+    let evict = json!({"when": {"at_ms": 100, "session": "s1"}, "effect": {"do": "evict"}});
+    let busy = run(json!([{"when": build, "effect": {"do": "hold", "for_ms": 150}}, evict]));
+    assert!(matches!(busy.findings[..], [Finding::Unmet(_)]), "{:?}", busy.findings);
+    assert!(!has(&busy, Stream::Platform, "object.gone", "reason", "evicted"));
+}
+
+#[test]
 fn an_unknown_failure_of_the_same_write_fails_init_and_is_captured_once() {
     let fail = json!({"do": "fail", "error": "unknown", "text": "quota exceeded for namespace"});
     let result = run(one(at("clock · storage.setAlarm idle", "init", "begin"), fail));

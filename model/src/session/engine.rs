@@ -22,6 +22,7 @@ use crate::session::interaction::{Interaction, Response};
 use crate::telemetry::Span;
 
 pub mod code;
+mod kept;
 mod pauses;
 #[cfg(test)]
 mod tests;
@@ -194,28 +195,6 @@ impl Engine {
         self.resuming.borrow_mut().remove(id);
         flight.settle(outcome.clone());
         outcome.map(Some)
-    }
-
-    /// Lets what its store has kept wait here again.
-    fn take_up_kept_pauses(self: &Rc<Self>) {
-        for kept in self.config.kept_pauses.iter().filter(|kept| kept.session == self.who) {
-            let (pause, run) = (Pause::kept(Arc::clone(&kept.execution)), Rc::new(Run::default()));
-            self.paused.borrow_mut().insert(Arc::clone(&pause.id), (Rc::clone(&pause), Rc::clone(&run)));
-            state_event!("execution.kept", self.who, execution = &*pause.id, engine = self.number);
-            let (engine, code) = (Rc::clone(self), format!("{}; {}", pauses::KEPT_QUESTION, kept.code));
-            drop(call(async move {
-                let asked = Cell::new(false);
-                let ended = code::run(&code, |interaction| -> LocalFuture<Result<Option<Response>, JsError>> {
-                    if asked.replace(true) {
-                        let (engine, run) = (Rc::clone(&engine), Rc::clone(&run));
-                        return Box::pin(async move { pause_here(&engine, &run, interaction).await });
-                    }
-                    let response = pause.response.clone();
-                    Box::pin(async move { Ok(Some(response.wait_hops(0).await)) })
-                });
-                run.completion.settle(ended.await);
-            }));
-        }
     }
 
     fn settle(&self, id: &Arc<str>, outcome: &Result<Outcome, JsError>) {

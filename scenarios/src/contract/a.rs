@@ -31,6 +31,7 @@ fn a1() -> Plan {
 }
 
 fn a1_holds(seen: &Seen<'_>) -> Told {
+    equal("how the handshake was answered", handshake(seen, "s1")?, OPENED)?;
     given(!seen.named(Stream::History, "s1", "stream.open").is_empty(), "the client's stream is open")?;
     given(ended_by_client(seen) == 0, "the client never closes its stream")?;
     equal("the first answer", answer(seen, "s1", 2)?, Some("before-idle".into()))?;
@@ -59,6 +60,24 @@ pub(super) fn session_id<'t>(seen: &Seen<'t>, client: &str) -> Result<&'t str, V
     let minted = seen.named(Stream::Platform, client, "session.minted");
     let id = minted.first().and_then(|minted| minted.text("session"));
     id.ok_or_else(|| super::seen::unknown(format!("{client} was given no session")))
+}
+
+/// How the two requests of a handshake that succeeds are answered.
+pub(super) const OPENED: [Option<u64>; 2] = [Some(200), Some(202)];
+
+/// Statuses of the two requests that open a client's session.
+pub(super) fn handshake(seen: &Seen<'_>, client: &str) -> Result<[Option<u64>; 2], Verdict> {
+    let mut begins = seen.named(Stream::History, client, "request.begin");
+    begins.retain(|begin| begin.number("step") == Some(0));
+    let [initialize, initialized] = begins[..] else {
+        return Err(super::seen::unknown(format!("the handshake of {client} is not two requests")));
+    };
+    let ends = seen.named(Stream::History, client, "request.end");
+    let status = |begin: &Event| {
+        let end = ends.iter().find(|end| end.number("request") == begin.number("request"));
+        end.and_then(|end| end.number("status"))
+    };
+    Ok([status(initialize), status(initialized)])
 }
 
 /// The begin of the request that a step of a client makes; the last of them, where it makes several.

@@ -1,9 +1,9 @@
 //! Row B: an isolate that crosses its cap asks a session through that session's own stub.
 
-use super::a::{answer, session_id};
+use super::a::{OPENED, answer, handshake, session_id};
 use super::seen::{Seen, equal, expect, given};
 use super::stage::Stage;
-use super::{Check, Row, Told};
+use super::{Check, Row, Told, Verdict};
 use crate::plan::{Action, Plan};
 use crate::trace::{Event, Stream};
 use serde_json::Value as Json;
@@ -33,7 +33,8 @@ const BEYOND_CAP: u64 = SESSION_COUNT - CAP as u64;
 fn b1() -> Plan {
     (1..=SESSION_COUNT)
         .fold(Stage::new("b1").cap(CAP), |stage, number| {
-            let wave_ms = (number - 1) / AT_A_TIME * WAVE_MS;
+            // The requests of a wave come a millisecond apart and are under way together.
+            let wave_ms = (number - 1) / AT_A_TIME * WAVE_MS + (number - 1) % AT_A_TIME;
             let call = Action::Call { code: format!("return \"mark-{number}\""), overlap: false };
             let call = (number <= BEYOND_CAP).then_some((CALLS_AT_MS + number * 200, call));
             let close = (CALLS_AT_MS + (SESSION_COUNT + 1) * 200 + wave_ms, Action::Close {});
@@ -46,6 +47,10 @@ fn b1() -> Plan {
 
 fn b1_holds(seen: &Seen<'_>) -> Told {
     let clients: Vec<String> = (1..=SESSION_COUNT).map(|number| format!("s{number}")).collect();
+    for client in &clients {
+        given(are_under_way_together(seen, client)?, "the sessions of a wave are opened together")?;
+        equal(&format!("how the handshake of {client} was answered"), handshake(seen, client)?, OPENED)?;
+    }
     let ids: Result<BTreeSet<&str>, _> = clients.iter().map(|client| session_id(seen, client)).collect();
     equal("the number of ids", ids?.len() as u64, SESSION_COUNT)?;
     let in_time =
@@ -62,6 +67,19 @@ fn b1_holds(seen: &Seen<'_>) -> Told {
     expect(foreign.is_empty(), || format!("{} uses of I/O across contexts", foreign.len()))?;
     let mark = format!("mark-{}", who.trim_start_matches('s'));
     equal("the answer of the evicted session", answer(seen, who, 1)?, Some(mark.into()))
+}
+
+/// Whether the last session of a client's wave was asked for before the first was there.
+fn are_under_way_together(seen: &Seen<'_>, client: &str) -> Result<bool, Verdict> {
+    let number: u64 = client.trim_start_matches('s').parse().unwrap_or(1);
+    let first = (number - 1) / AT_A_TIME * AT_A_TIME + 1;
+    let last = (first + AT_A_TIME - 1).min(SESSION_COUNT);
+    let at = |number: u64, name: &'static str, index: usize| {
+        let events = seen.named(Stream::History, &format!("s{number}"), name);
+        events.get(index).map(|event| event.ordinal)
+    };
+    let ended = at(first, "request.end", 1).ok_or_else(|| super::seen::unknown("a handshake did not end"))?;
+    Ok(at(last, "request.begin", 0).is_some_and(|begun| begun < ended))
 }
 
 const DISPOSAL: &str = "mcp.session.idle_runtime_dispose";

@@ -49,8 +49,9 @@ fn closed_by_session(seen: &Seen<'_>, who: &str, from: &Event, to: &Event) -> us
     closed.iter().filter(during).filter(|event| event.text("by") == Some("object")).count()
 }
 
+/// The platform evicts after ten idle seconds at the earliest (platform fact 13).
 fn e1() -> Plan {
-    streaming("e1").evict(3_000, "s1").call(4_000, "s1", START, Json::Null).plan()
+    streaming("e1").evict(15_000, "s1").call(16_000, "s1", START, Json::Null).plan()
 }
 
 fn e1_holds(seen: &Seen<'_>) -> Told {
@@ -69,7 +70,8 @@ fn e1_holds(seen: &Seen<'_>) -> Told {
 }
 
 fn e2() -> Plan {
-    streaming("e2").call(4_000, "s1", START, Json::Null).plan()
+    // The client opens its stream again.
+    streaming("e2").quiet(3_000).call(4_000, "s1", START, Json::Null).plan()
 }
 
 fn e2_holds(seen: &Seen<'_>) -> Told {

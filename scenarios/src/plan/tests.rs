@@ -175,3 +175,59 @@ fn what_goes_together_is_checked() {
     let told = lost.validate().expect_err("nobody").to_string();
     assert!(told.contains("clients[0].steps[1].action.of: no client is called \"s7\""), "{told}");
 }
+
+/// A plan with a stored object and a caller.
+fn direct() -> Plan {
+    let mut plan = sample();
+    plan.storage = vec![StoredObject {
+        session: "a".into(),
+        named: false,
+        values: BTreeMap::from([("__ps_name".to_owned(), "streamable-http:a".into())]),
+        alarm_at_ms: Some(10),
+        paused: vec![PausedPlan { execution: "exec-1".into(), code: "return 1".into() }],
+    }];
+    let call = CallPlan {
+        at_ms: 1,
+        session: "a".into(),
+        method: "init".into(),
+        arguments: serde_json::Value::Null,
+        overlap: true,
+    };
+    plan.callers = vec![CallerPlan { name: "c".into(), calls: vec![call] }];
+    plan.faults = vec![FaultPlan { when: When::At { at_ms: 5, session: Some("a".into()) }, effect: Effect::Evict {} }];
+    plan
+}
+
+#[test]
+fn stored_objects_and_callers_survive_a_round_trip_and_are_left_out_where_there_are_none() {
+    let plan = direct();
+    assert_eq!(Plan::parse(plan.to_json().as_bytes()).as_ref(), Ok(&plan));
+    assert!(!sample().to_json().contains("storage") && !sample().to_json().contains("callers"));
+}
+
+#[test]
+fn what_is_wrong_with_stored_objects_and_callers_is_told_with_its_place() {
+    type Change = fn(&mut Plan);
+    let wrong: [(Change, &str); 8] = [
+        (|plan| plan.storage[0].session = "s1".into(), "storage[0].session: two clients or stored objects"),
+        (|plan| plan.storage[0].session = "../a".into(), "storage[0].session"),
+        (|plan| plan.storage[0].alarm_at_ms = Some(SPAN_MS_MAX + 1), "storage[0].alarm_at_ms"),
+        (|plan| plan.storage[0].paused[0].execution = String::new(), "storage[0].paused[0].execution"),
+        (|plan| plan.callers.push(plan.callers[0].clone()), "callers[1].name: two callers are called c"),
+        (|plan| plan.callers[0].calls[0].session = "b".into(), "callers[0].calls[0].session: no session is called"),
+        (|plan| plan.callers[0].calls[0].arguments = 1.into(), "callers[0].calls[0].arguments"),
+        (
+            |plan| {
+                let operation = "init · db.open".to_owned();
+                plan.faults[0].when = When::Operation { operation, root: None, edge: Edge::Begin, n: 1, session: None };
+            },
+            "faults[0].when: an eviction happens to an idle object",
+        ),
+    ];
+    for (change, expected) in wrong {
+        let mut plan = direct();
+        change(&mut plan);
+        let told = plan.validate().expect_err(expected).to_string();
+        assert!(told.contains(expected), "{told}");
+    }
+}

@@ -78,6 +78,9 @@ pub struct Reporting {
     /// Form of the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
+    /// Also print what was taken and given back of runtimes, permits, leases, streams and the like
+    #[arg(long)]
+    pub ledgers: bool,
     /// Folder that reports of failures are written to
     #[arg(long, value_name = "DIR", default_value = "reports")]
     pub reports: PathBuf,

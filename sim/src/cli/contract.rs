@@ -3,12 +3,14 @@
 use super::args::{Changes, Format};
 use super::console::Console;
 use crate::contract::{Checked, check};
+use crate::draw::Overrides;
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::report::{self, Report};
 use crate::text::{did_you_mean, printable, shortened, table};
 use model::config::HostConfig;
-use scenarios::contract::{self, Row, Verdict};
+use scenarios::contract::{self, Check, Row, Verdict};
+use scenarios::ledgers::{ledgers, sum};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -19,11 +21,17 @@ pub struct Args {
     /// Only this row, `A1` to `J5`; may be repeated
     #[arg(long = "row", value_name = "ID")]
     rows: Vec<String>,
+    /// Print the plan of the one row that is named, and run nothing
+    #[arg(long, requires = "rows", conflicts_with = "ledgers")]
+    plan: bool,
     #[command(flatten)]
     changes: Changes,
     /// Form of the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
+    /// Also print what was taken and given back in the runs of these rows
+    #[arg(long)]
+    ledgers: bool,
     /// Folder that reports of rows go to that do not hold
     #[arg(long, value_name = "DIR", default_value = "reports")]
     reports: PathBuf,
@@ -36,17 +44,29 @@ pub struct Args {
 pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     let changes = args.changes.read()?;
     let config = HostConfig { defects: changes.defect_set(), ..HostConfig::default() };
+    let rows = rows_named(&args.rows)?;
+    if args.plan {
+        return print_plan(&rows, &changes, console);
+    }
     let mut all = Vec::new();
-    for row in rows_named(&args.rows)? {
+    for row in rows {
         all.push(check(row, &config, |plan| changes.change(plan))?);
     }
     let code = ExitCode::merge(all.iter().map(|checked| checked.exit_code));
+    let runs = all.iter().filter_map(|checked| checked.ran.as_ref());
+    let ledgers = args.ledgers.then(|| sum(runs.map(|(_, result)| ledgers(&result.trace))));
     match args.format {
-        Format::Text => console.print(&text(&all, args))?,
-        Format::Json => console.print_json(&json!({
-            "rows": all.iter().map(|checked| json_row(checked, args)).collect::<Vec<_>>(),
-            "exit_code": code.number(),
-        }))?,
+        Format::Text => {
+            console.print(&text(&all, args))?;
+            if let Some(ledgers) = &ledgers {
+                console.print(&report::text::ledgers(ledgers))?;
+            }
+        }
+        Format::Json => {
+            let rows = all.iter().map(|checked| json_row(checked, args)).collect::<Vec<_>>();
+            let document = json!({"rows": rows, "exit_code": code.number()});
+            console.print_json(&super::run::with_ledgers(document, ledgers.as_ref()))?;
+        }
     }
     // What cannot be written is said after what was found.
     let failed = all.iter().filter(|checked| checked.verdict != Verdict::Held);
@@ -54,6 +74,17 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
         super::run::keep(plan, result, &Report::of(plan, result, &args.reports))?;
     }
     Ok(code)
+}
+
+fn print_plan(rows: &[&'static Row], changes: &Overrides, console: &mut Console) -> Result<ExitCode, Error> {
+    let [row] = rows else {
+        return Err(Error::usage("a plan is of one row: name one with `--row`"));
+    };
+    let Check::World { plan, .. } = row.check else {
+        return Err(Error::usage(format!("{} calls a function and has no plan: name another row", row.id)));
+    };
+    console.print(&changes.change(plan())?.to_json())?;
+    Ok(ExitCode::Held)
 }
 
 fn rows_named(ids: &[String]) -> Result<Vec<&'static Row>, Error> {

@@ -8,9 +8,10 @@ use crate::report::{self, Report};
 use crate::run::{RunOptions, RunResult, run_plan};
 use crate::{draw, files};
 use scenarios::catalog::Scenario;
+use scenarios::ledgers::{Ledger, sum};
 use scenarios::plan::Plan;
 use scenarios::seed::Seed;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
@@ -105,10 +106,24 @@ pub fn run_and_tell(plan: &Plan, reporting: &Reporting, console: &mut Console) -
             console.print(&report::text::story(&report, console.style))?;
             console.print(&report::text::findings(&report, console.style))?;
             console.print(&report::text::summary(&report, console.style))?;
+            if reporting.ledgers {
+                console.print(&report::text::ledgers(&report.ledgers))?;
+            }
         }
-        Format::Json => console.print_json(&report::json::document(&report))?,
+        Format::Json => {
+            let document = report::json::document(&report);
+            console.print_json(&with_ledgers(document, reporting.ledgers.then_some(&report.ledgers)))?;
+        }
     }
     traced.and(kept).map(|()| result.outcome())
+}
+
+/// A document, with the ledgers if they are asked for.
+pub fn with_ledgers(mut document: Json, ledgers: Option<&Vec<Ledger>>) -> Json {
+    if let Some(ledgers) = ledgers {
+        document["ledgers"] = report::json::ledgers(ledgers);
+    }
+    document
 }
 
 fn options() -> RunOptions {
@@ -138,6 +153,7 @@ fn run_catalog(
         reports.push(report);
     }
     let code = ExitCode::merge(reports.iter().map(|report| report.outcome));
+    let ledgers = reporting.ledgers.then(|| sum(reports.iter().map(|report| report.ledgers.clone())));
     match reporting.format {
         Format::Text => {
             for report in reports.iter().filter(|report| report.outcome != ExitCode::Held) {
@@ -145,12 +161,18 @@ fn run_catalog(
                 console.print(&report::text::findings(report, console.style))?;
             }
             console.print(&report::text::catalog_summary(seed, &reports))?;
+            if let Some(ledgers) = &ledgers {
+                console.print(&report::text::ledgers(ledgers))?;
+            }
         }
-        Format::Json => console.print_json(&json!({
-            "seed": seed.to_string(),
-            "runs": reports.iter().map(report::json::line).collect::<Vec<_>>(),
-            "exit_code": code.number(),
-        }))?,
+        Format::Json => {
+            let document = json!({
+                "seed": seed.to_string(),
+                "runs": reports.iter().map(report::json::line).collect::<Vec<_>>(),
+                "exit_code": code.number(),
+            });
+            console.print_json(&with_ledgers(document, ledgers.as_ref()))?;
+        }
     }
     kept.map(|()| code)
 }

@@ -2,6 +2,7 @@
 
 use super::{Block, Check, Report};
 use crate::run::FaultRow;
+use scenarios::ledgers::Ledger;
 use scenarios::story::Line;
 use serde_json::{Value as Json, json};
 
@@ -35,6 +36,15 @@ pub fn line(report: &Report) -> Json {
         "run_digest": report.run_digest,
         "findings": report.blocks.iter().map(|block| block.name.as_str()).collect::<Vec<_>>(),
     })
+}
+
+/// What was taken and given back.
+pub fn ledgers(ledgers: &[Ledger]) -> Json {
+    let one = |ledger: &Ledger| {
+        let Ledger { thing, taken, returned, lost } = ledger;
+        json!({"thing": thing, "taken": taken, "returned": returned, "lost": lost, "open": ledger.open()})
+    };
+    ledgers.iter().map(one).collect()
 }
 
 fn check(check: &Check) -> Json {

@@ -10,6 +10,7 @@ use crate::exit_code::ExitCode;
 use crate::files;
 use crate::run::{FaultRow, Finding, RunResult};
 use scenarios::invariants::{Kind, Verdict, Violation};
+use scenarios::ledgers::{Ledger, ledgers};
 use scenarios::plan::{Plan, client_of};
 use scenarios::story::{self, Line};
 use scenarios::trace::{Event, Trace, TraceHeader, Value, write_lines};
@@ -49,6 +50,8 @@ pub struct Report {
     pub run_digest: String,
     /// Every claim and its verdict.
     pub checks: Vec<Check>,
+    /// What was taken and given back.
+    pub ledgers: Vec<Ledger>,
     /// Every fault of the plan and what became of it.
     pub faults: Vec<FaultRow>,
     /// The story of the run.
@@ -122,6 +125,7 @@ impl Report {
             telemetry_digest: hex(trace.telemetry_digest),
             run_digest: hex(trace.run_digest),
             checks: checks_of(result),
+            ledgers: ledgers(trace),
             faults: result.faults.clone(),
             story: story::story(trace),
             blocks: result.findings.iter().map(|finding| block_of(finding, plan, trace)).collect(),

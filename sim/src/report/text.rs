@@ -2,8 +2,9 @@
 
 use super::{Block, Report, Style};
 use crate::exit_code::ExitCode;
-use crate::text::printable;
+use crate::text::{printable, table};
 use anstyle::{AnsiColor, Effects, Style as Ansi};
+use scenarios::ledgers::Ledger;
 use scenarios::seed::Seed;
 use scenarios::story::Line;
 use std::fmt::Write;
@@ -94,6 +95,17 @@ pub fn summary(report: &Report, style: Style) -> String {
     );
     let _ = writeln!(out, "telemetry {}  run {}", report.telemetry_digest, report.run_digest);
     out
+}
+
+/// What was taken and given back: a heading, then a line a thing.
+pub fn ledgers(ledgers: &[Ledger]) -> String {
+    let row = |ledger: &Ledger| {
+        let counts = [ledger.taken, ledger.returned, ledger.lost].map(|count| count.to_string());
+        [vec![ledger.thing.to_owned()], counts.to_vec(), vec![ledger.open().to_string()]].concat()
+    };
+    let head = ["ledger", "taken", "returned", "lost", "open"].map(str::to_owned).to_vec();
+    let rows: Vec<_> = std::iter::once(head).chain(ledgers.iter().map(row)).collect();
+    format!("\n{}", table(&rows, &[1, 2, 3, 4]))
 }
 
 /// Everything about a run, as it is kept in a file.

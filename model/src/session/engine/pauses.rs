@@ -25,17 +25,7 @@ pub struct Pause {
     pub(super) response: Promise<Response>,
 }
 
-/// How code begins that waits for the response to a question which was put in another runtime.
-pub(super) const KEPT_QUESTION: &str = r#"ask {"kind":"form","message":"kept"}"#;
-
 impl Pause {
-    /// A pause that began in another runtime; of its question only that it was one is known here.
-    pub(super) fn kept(id: Arc<str>) -> Rc<Self> {
-        let question = KEPT_QUESTION.strip_prefix("ask ").and_then(|text| serde_json::from_str(text).ok());
-        let interaction = question.as_ref().and_then(Interaction::from_json);
-        Self::new(id, interaction.expect("the question is one"))
-    }
-
     pub(super) fn new(id: Arc<str>, interaction: Interaction) -> Rc<Self> {
         Rc::new(Pause { id, interaction, response: Promise::new() })
     }
