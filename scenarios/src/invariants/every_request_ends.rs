@@ -103,6 +103,17 @@ mod tests {
     }
 
     #[test]
+    fn a_client_that_waits_for_less_than_the_wires_take_blames_nobody() {
+        let judged = |patience_ms: u64| {
+            let mut hasty = plan();
+            hasty.clients[0].request_timeout_ms = patience_ms;
+            (INVARIANT.judge)(&hasty, &story().change("request.end", 3, "outcome", "gave-up".into()).build())
+        };
+        assert_eq!(judged(5), Verdict::Held);
+        assert!(matches!(judged(20_000), Verdict::Violated(_)));
+    }
+
+    #[test]
     fn a_call_without_an_end_is_open_for_ever() {
         let found = violation(INVARIANT, story().without("request.end", 3));
         assert_eq!(found.pending.as_deref(), Some("s1: call begun at 20 ms has no end"));
