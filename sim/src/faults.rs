@@ -156,7 +156,8 @@ impl FaultKernel {
                 intervention.disturbance = Disturbance::Fail(error_of(*error, text.as_deref(), flags.as_deref()));
             }
             Effect::Delay { ms } => intervention.disturbance = Disturbance::Delay(*ms),
-            Effect::Hold { for_ms, .. } => {
+            Effect::Hold { for_ms, fail, .. } => {
+                let fail = *fail;
                 intervention.disturbance = Disturbance::Hold(index as u64);
                 fault.is_holding.set(true);
                 if let Some(ms) = *for_ms {
@@ -165,7 +166,7 @@ impl FaultKernel {
                         rt::sleep_ms(ms).await;
                         let fields = vec![("fault".into(), Value::Uint(index as u64))];
                         recorder::record(Stream::Fault, "fault.released", None, fields);
-                        control.inspect(|control| control.release(index as u64));
+                        control.inspect(|control| end_hold(control, index, fail));
                     });
                 }
             }
@@ -182,7 +183,11 @@ impl FaultKernel {
         }
         self.say("fault.released", index, None);
         if let Some(control) = self.control.borrow().as_ref() {
-            control.release(index as u64);
+            let fail = match &self.faults[index].plan.effect {
+                Effect::Hold { fail, .. } => *fail,
+                _ => None,
+            };
+            end_hold(control, index, fail);
         }
     }
 
@@ -193,6 +198,14 @@ impl FaultKernel {
 
     fn say(&self, name: &'static str, index: usize, who: Option<&str>) {
         say(name, index, &describe(&self.faults[index].plan), who);
+    }
+}
+
+/// Lets what is held go on, or makes it fail.
+fn end_hold(control: &Control, index: usize, fail: Option<plan::ErrorKind>) {
+    match fail {
+        Some(error) => control.fail(index as u64, error_of(error, None, None)),
+        None => control.release(index as u64),
     }
 }
 
@@ -246,6 +259,7 @@ fn describe(plan: &FaultPlan) -> String {
     let effect = match &plan.effect {
         Effect::Fail { error, .. } => format!("fail ({error:?})"),
         Effect::Delay { ms } => format!("delay by {ms} ms"),
+        Effect::Hold { fail: Some(error), .. } => format!("hold, then fail ({error:?})"),
         Effect::Hold { .. } => "hold".to_owned(),
         Effect::Interrupt { what } => format!("interrupt the {}", interruptible(*what)),
         Effect::Reset { kind } => format!("reset ({kind:?})"),

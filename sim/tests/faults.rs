@@ -104,6 +104,29 @@ fn a_hold_ends_at_a_time_and_the_release_is_recorded() {
 }
 
 #[test]
+fn a_held_write_can_be_made_to_fail_when_it_is_released_and_then_has_no_effect() {
+    for fail in [Json::Null, json!("unknown")] {
+        let mut hold = json!({"do": "hold", "for_ms": 300});
+        if !fail.is_null() {
+            hold["fail"] = fail.clone();
+        }
+        let result = run(one(at("clock · storage.setAlarm idle", "init", "begin"), hold));
+        assert!(delivered(&result));
+        let held = first(&result, Stream::Fault, "fault.delivered").expect("it was held").at_ms;
+        let set = |event: &&Event| event.name == "alarm.set" && event.text("root") == Some("init");
+        let set_at = result.trace.of(Stream::Platform).find(set).map(|event| event.at_ms);
+        let outcome = first(&result, Stream::State, "init.end").and_then(|event| event.text("outcome"));
+        let expected = if fail.is_null() { Some("ok") } else { Some("failed") };
+        assert_eq!(outcome, expected);
+        assert!(set_at.is_none_or(|set_at| set_at >= held + 300), "nothing before the release");
+        assert_eq!(
+            has(&result, Stream::Telemetry, "captured", "message", "something nobody expected"),
+            !fail.is_null()
+        );
+    }
+}
+
+#[test]
 fn a_hold_ends_when_another_operation_begins() {
     let release = json!({"operation": "validate · storage.get destroy-pending", "n": 3, "session": "s1"});
     let hold = json!({"do": "hold", "release": release});

@@ -168,7 +168,10 @@ impl Stage {
     /// The n-th such operation of a session waits at a gate that opens at this time.
     pub fn gate(self, operation: &str, n: u32, session: &str, opens_at_ms: u64) -> Stage {
         let release = When::At { at_ms: opens_at_ms, session: None };
-        self.fault(begin(operation, n, Some(session)), Effect::Hold { release: Some(release), for_ms: None })
+        self.fault(
+            begin(operation, n, Some(session)),
+            Effect::Hold { release: Some(release), for_ms: None, fail: None },
+        )
     }
 
     /// What runs of a session is interrupted.

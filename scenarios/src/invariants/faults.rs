@@ -61,6 +61,7 @@ impl<'a> FaultLog<'a> {
             let is_within = (from_ms..=to_ms).contains(&each.at_ms);
             each.at_ms <= to_ms
                 && match each.plan.map(|plan| &plan.effect) {
+                    Some(Effect::Hold { fail: Some(_), .. }) => (from_ms..=to_ms).contains(&self.ends_ms(each)),
                     Some(Effect::Hold { .. } | Effect::Delay { .. }) => false,
                     Some(Effect::Fail { lasting: true, .. }) => true,
                     Some(_) | None => is_within,
@@ -105,12 +106,13 @@ impl<'a> FaultLog<'a> {
     /// its own read or the framework's deletion: only the next use of the session heals it.
     pub fn lost_alarm_write(&self, from_ms: u64, to_ms: u64) -> bool {
         self.delivered.iter().any(|each| {
-            let Some(FaultPlan { when: When::Operation { operation, .. }, effect: Effect::Fail { lasting, .. } }) =
-                each.plan
-            else {
-                return false;
+            let Some(FaultPlan { when: When::Operation { operation, .. }, effect }) = each.plan else { return false };
+            let (fails_at_ms, is_lasting) = match effect {
+                Effect::Fail { lasting, .. } => (each.at_ms, *lasting),
+                Effect::Hold { fail: Some(_), .. } => (self.ends_ms(each), false),
+                _ => return false,
             };
-            let is_in_time = each.at_ms <= to_ms && (*lasting || each.at_ms >= from_ms);
+            let is_in_time = fails_at_ms <= to_ms && (is_lasting || fails_at_ms >= from_ms);
             let is_of_alarm = operation.contains("setAlarm") || operation.starts_with("rearm · ");
             is_in_time && (is_of_alarm || operation == "sched · storage.deleteAlarm")
         })
@@ -163,7 +165,7 @@ mod tests {
     }
 
     fn hold() -> Effect {
-        Effect::Hold { release: None, for_ms: Some(1_000) }
+        Effect::Hold { release: None, for_ms: Some(1_000), fail: None }
     }
 
     #[test]

@@ -80,6 +80,9 @@ pub enum Effect {
         /// Ms until the release.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         for_ms: Option<u64>,
+        /// It fails with this error when it is released, instead of going on; held at its begin it has no effect then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fail: Option<ErrorKind>,
     },
     /// The running init or disposal of the session is interrupted.
     Interrupt {

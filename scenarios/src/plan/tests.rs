@@ -23,7 +23,11 @@ fn full() -> Plan {
             lasting: true,
         },
         Effect::Delay { ms: 5 },
-        Effect::Hold { release: Some(When::At { at_ms: 9, session: None }), for_ms: None },
+        Effect::Hold {
+            release: Some(When::At { at_ms: 9, session: None }),
+            for_ms: None,
+            fail: Some(ErrorKind::Unknown),
+        },
         Effect::Interrupt { what: Interruptible::Disposal },
         Effect::Reset { kind: ResetKind::Cpu },
     ];
@@ -157,7 +161,7 @@ fn what_goes_together_is_checked() {
     assert!(told.contains("two clients are called s1"), "{told}");
 
     let mut both = full();
-    both.faults[2].effect = Effect::Hold { release: None, for_ms: None };
+    both.faults[2].effect = Effect::Hold { release: None, for_ms: None, fail: None };
     let told = both.validate().expect_err("neither").to_string();
     assert!(told.contains("exactly one of release and for_ms"), "{told}");
 

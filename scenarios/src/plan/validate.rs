@@ -139,7 +139,7 @@ impl Plan {
                 span(&format!("{place}.effect.ms"), *ms)?;
                 true
             }
-            Effect::Hold { release, for_ms } => {
+            Effect::Hold { release, for_ms, fail: _ } => {
                 match (release, for_ms) {
                     (Some(when), None) => {
                         self.validate_when(&format!("{place}.effect.release"), when)?;
