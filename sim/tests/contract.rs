@@ -3,8 +3,8 @@
 use model::config::HostConfig;
 use model::defect::{Defect, DefectSet};
 use scenarios::contract::{self, Row, Verdict};
-use scenarios::plan::Core;
-use scenarios::trace::Stream;
+use scenarios::plan::{Core, FaultPlan, Plan};
+use scenarios::trace::{Stream, Trace};
 use sim::contract::{Checked, check};
 use sim::report::event_text;
 use sim::run::Finding;
@@ -12,7 +12,7 @@ use sim::run::Finding;
 fn checked(row: &'static Row, core: Core) -> Checked {
     let described = Defect::described().filter(|_| core == Core::Described);
     let config = HostConfig { defects: DefectSet::of(described), ..HostConfig::default() };
-    let change = |mut plan: scenarios::plan::Plan| {
+    let change = |mut plan: Plan| {
         plan.core = core;
         Ok(plan)
     };
@@ -116,6 +116,7 @@ const TRIPS: &[(&str, &[&str])] = &[
     ("entry-removed-on-failure", &["J2"]),
     ("streams-ignored-by-eviction", &["H2"]),
     ("most-recent-evicted", &["H1"]),
+    ("disposal-not-shared", &["H10"]),
     ("teardown-interruptible", &["H9"]),
     ("engine-dropped-early", &["H9"]),
 ];
@@ -126,7 +127,7 @@ fn defects_trip_the_rows_that_are_about_them() {
         let named = Defect::named(defect).expect("the defect exists");
         let config = HostConfig { defects: DefectSet::of([named]), ..HostConfig::default() };
         for id in *rows {
-            let change = |mut plan: scenarios::plan::Plan| {
+            let change = |mut plan: Plan| {
                 plan.defects.push((*defect).to_owned());
                 Ok(plan)
             };
@@ -136,6 +137,65 @@ fn defects_trip_the_rows_that_are_about_them() {
         }
     }
 }
+
+/// A change to the plan of a row that takes away what the row is about.
+type Spoiled = (&'static str, fn(&mut Plan));
+
+const SPOILED: &[Spoiled] = &[
+    ("D2", |plan| {
+        // The record is of the organisation that is asked for.
+        let meta = plan.storage[0].values.get_mut("session-meta").expect("a stored record");
+        meta["organizationId"] = "org-1".into();
+    }),
+    ("G1", |plan| plan.faults.push(failing("dispose · storage.deleteAlarm"))),
+    ("G3", |plan| plan.faults.push(failing("alarm.nameless · storage.deleteAlarm"))),
+    ("H1", |plan| {
+        // The session that was registered first is not used again.
+        let calls = plan.callers.iter_mut().flat_map(|caller| caller.calls.iter_mut());
+        calls.filter(|call| call.method == "markActivity").for_each(|call| call.session = "c".to_owned());
+    }),
+];
+
+/// The first such operation fails.
+fn failing(operation: &str) -> FaultPlan {
+    let fault = serde_json::json!({
+        "when": {"operation": operation, "edge": "begin", "n": 1},
+        "effect": {"do": "fail", "error": "unknown", "text": "no"},
+    });
+    serde_json::from_value(fault).expect("a fault")
+}
+
+#[test]
+fn a_row_does_not_hold_of_a_plan_without_what_it_is_about() {
+    for (id, spoil) in SPOILED {
+        let row = contract::row(id).expect("the contract has that row");
+        let change = |mut plan: Plan| {
+            spoil(&mut plan);
+            Ok(plan)
+        };
+        let verdict = check(row, &HostConfig::default(), change).expect("the harness runs").verdict;
+        assert!(matches!(verdict, Verdict::NotHeld(_)), "{id} is {verdict:?}");
+    }
+}
+
+#[test]
+fn a_warm_restart_must_close_streams_before_its_server_does() {
+    let row = contract::row("E2").expect("the contract has that row");
+    let (_, result) = checked(row, Core::Fixed).ran.expect("a world");
+    let mut trace = result.trace;
+    let at = |trace: &Trace, stream, name| {
+        trace.events.iter().rposition(|event| event.is(stream, name)).expect("it happened")
+    };
+    let closed = at(&trace, Stream::State, "server.closed");
+    let streams = trace.events[..closed].iter().rposition(|event| event.is(Stream::Platform, "socket.closed"));
+    let streams = streams.expect("the streams are closed before");
+    let ordinal = trace.events[closed].ordinal;
+    trace.events[closed].ordinal = trace.events[streams].ordinal;
+    trace.events[streams].ordinal = ordinal;
+    let verdict = contract::judge(row, &trace);
+    assert!(matches!(verdict, Verdict::NotHeld(_)), "{verdict:?}");
+}
+
 /// Claims about all runs that the run of a row violates, because it does what no front door does.
 const VIOLATED: &[(&str, &str)] = &[
     // `init` alone, before the object knows its name, registers it as `unresolved`; every start takes the name first.

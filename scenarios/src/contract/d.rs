@@ -47,16 +47,25 @@ fn source(seen: &Seen<'_>, who: &str) -> Result<String, super::Verdict> {
     Ok(source.unwrap_or("unknown").to_owned())
 }
 
-/// `control` has nothing stored and shows that the directory cannot be reached.
-fn d1() -> Plan {
-    let stage = Stage::new("d1").stored("d1", meta_of("org-1")).stored("control", json!({}));
+/// A session with the meta of an organisation while the directory is unreachable. `control` has nothing stored and shows
+/// that it is.
+fn without_directory(id: &str, organization: &str) -> Plan {
+    let stage = Stage::new(id).stored(id, meta_of(organization)).stored("control", json!({}));
     let stage = stage.fail_always(LOOKUP, UNREACHABLE);
-    stage.call(1, "control", RESOLVE, token()).call(2_000, "d1", RESOLVE, token()).plan()
+    stage.call(1, "control", RESOLVE, token()).call(2_000, id, RESOLVE, token()).plan()
+}
+
+fn is_unreachable(seen: &Seen<'_>) -> Told {
+    let control = seen.call("control", RESOLVE, 1)?;
+    given(control.threw(UNREACHABLE).is_ok(), "the organization directory cannot be reached")
+}
+
+fn d1() -> Plan {
+    without_directory("d1", "org-1")
 }
 
 fn d1_holds(seen: &Seen<'_>) -> Told {
-    let control = seen.call("control", RESOLVE, 1)?;
-    given(control.threw(UNREACHABLE).is_ok(), "the organization directory cannot be reached")?;
+    is_unreachable(seen)?;
     let resolved = seen.call("d1", RESOLVE, 1)?.returned()?;
     equal("the source that the resolver used", source(seen, "d1")?.as_str(), "stored")?;
     equal("the name", &resolved["organizationName"], &json!("Org One"))?;
@@ -64,11 +73,11 @@ fn d1_holds(seen: &Seen<'_>) -> Told {
 }
 
 fn d2() -> Plan {
-    let stage = Stage::new("d2").stored("d2", meta_of("org-other")).fail_always(LOOKUP, UNREACHABLE);
-    stage.call(1, "d2", RESOLVE, token()).plan()
+    without_directory("d2", "org-other")
 }
 
 fn d2_holds(seen: &Seen<'_>) -> Told {
+    is_unreachable(seen)?;
     let call = seen.call("d2", RESOLVE, 1)?;
     call.threw("mcp_session_meta_unavailable")?;
     call.threw(UNREACHABLE)?;

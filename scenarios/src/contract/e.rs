@@ -80,6 +80,11 @@ fn e2_holds(seen: &Seen<'_>) -> Told {
     given(seen.is_initialized("s1", call.begin.ordinal), "a resident runtime before the start")?;
     call.resolved()?;
     equal("the number of closes", closed_by_session(seen, "s1", call.begin, call.end), 1)?;
+    // Closing the server closes every stream as well (through its transport): the start itself must have come before.
+    let servers = seen.state("s1", "server.closed");
+    let server = servers.into_iter().find(|closed| closed.ordinal > call.begin.ordinal);
+    let Some(server) = server else { return expect(false, || "the old server was not closed".into()) };
+    equal("the number of closes before that of the server", closed_by_session(seen, "s1", call.begin, server), 1)?;
     equal("initialized", seen.is_initialized("s1", call.end.ordinal), true)
 }
 

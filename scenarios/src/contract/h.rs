@@ -70,9 +70,10 @@ fn is_gone(seen: &Seen<'_>, who: &str, before: u32) -> Told {
     equal(&format!("the engine of {who}"), seen.engine(who, before), None)
 }
 
-/// The older of two sessions was used ten seconds before the younger.
+/// Of two sessions, the one that was registered first is used again ten seconds after the other: uses decide, not places.
 fn h1() -> Plan {
-    Stage::new("h1").cap(2).resident(1, "a").resident(10_001, "b").resident(10_201, "c").plan()
+    let stage = Stage::new("h1").cap(2).resident(1, "b").resident(101, "a");
+    stage.call(10_101, "b", "markActivity", Json::Null).resident(10_301, "c").plan()
 }
 
 fn h1_holds(seen: &Seen<'_>) -> Told {
@@ -246,6 +247,8 @@ fn h10_holds(seen: &Seen<'_>) -> Told {
     let (_, _, opened) = gated(seen)?;
     let (first, second) = (seen.call("a", EVICT, 1)?, seen.call("a", EVICT, 2)?);
     given(second.begin.ordinal < opened.ordinal, "both requests come before the gate opens")?;
+    let are_later = [first, second].iter().all(|call| call.end.ordinal > opened.ordinal);
+    expect(are_later, || "a request was answered before the one teardown ended".to_owned())?;
     first.resolved()?;
     second.resolved()?;
     equal("the number of closes", seen.state("a", "server.closed").len(), 1)?;

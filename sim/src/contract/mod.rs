@@ -2,6 +2,7 @@
 
 mod direct;
 
+use crate::capture::guarded;
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::run::{Finding, RunOptions, RunResult, run_plan};
@@ -31,7 +32,7 @@ pub fn check(
     change: impl FnOnce(Plan) -> Result<Plan, Error>,
 ) -> Result<Checked, Error> {
     let Check::World { plan, .. } = row.check else {
-        let verdict = direct::check(row.id, config);
+        let verdict = call(|| direct::check(row.id, config));
         let exit_code = code_of(&verdict);
         return Ok(Checked { row, verdict, exit_code, ran: None });
     };
@@ -54,6 +55,11 @@ pub fn check(
     Ok(Checked { row, verdict, exit_code, ran: Some((plan, result)) })
 }
 
+/// Calls a function; that it does not throw is an expectation too, and the other rows are checked all the same.
+fn call(check: impl FnOnce() -> Verdict) -> Verdict {
+    guarded(check).unwrap_or_else(|caught| Verdict::NotHeld(format!("the function threw: {}", caught.message)))
+}
+
 fn code_of(verdict: &Verdict) -> ExitCode {
     match verdict {
         Verdict::Held => ExitCode::Held,
@@ -68,5 +74,16 @@ fn told(finding: &Finding) -> String {
         Finding::Harness { what, .. } => format!("the harness failed: {what}"),
         Finding::Violation { invariant, .. } => format!("{invariant} is violated"),
         Finding::Unmet(row) => format!("faults[{}] was never delivered", row.fault),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_that_throws_does_not_hold() {
+        assert_eq!(call(|| panic!("no entry")), Verdict::NotHeld("the function threw: no entry".to_owned()));
+        assert_eq!(call(|| Verdict::Held), Verdict::Held);
     }
 }
