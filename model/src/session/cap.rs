@@ -34,6 +34,8 @@ const COUNTED_AFTER: u32 = 1;
 /// # Errors
 /// None but those of the defects, and an interrupt at their suspension points.
 pub(super) async fn admit(session: &Rc<SessionObject>, fiber: &Fiber, span: &Span) -> Exit<()> {
+    // Before the check, or a session that comes after a dead incarnation of its own would ask itself.
+    bury_predecessor(session);
     let is_over_cap = is_over_cap(session);
     if defect!(session.config, AdmissionSuspends) {
         fiber.or_die(defective::pause()).await?;
@@ -183,7 +185,7 @@ async fn evict_resident_runtime_for_cap(session: &Rc<SessionObject>) -> Result<(
 
 /// Found here: an incarnation that was reset leaves its entry and its place in the isolate's books (platform fact 132).
 /// Its entry is never used again, so it is the first choice of every eviction, and each disposes nothing. So whoever
-/// comes after it under its name gives both back.
+/// comes after it under its name gives both back, at its own admission or when it is asked.
 ///
 /// False as described, where nobody looks.
 pub(super) fn bury_predecessor(session: &Rc<SessionObject>) -> bool {

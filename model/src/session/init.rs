@@ -226,7 +226,6 @@ fn install(session: &Rc<SessionObject>, db: Rc<DbHandle>, runtime: Runtime) {
     session.initialized.set(true);
     session.runtime.set(EventLoop::current().next_number());
     if !session.counted_as_resident.replace(true) {
-        cap::bury_predecessor(session);
         residency::acquire(session.label());
         if session.config.supports_cap_eviction {
             residency::register_resident_session(session);

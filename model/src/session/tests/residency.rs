@@ -153,6 +153,21 @@ fn a_session_that_is_built_again_after_a_reset_is_counted_once() {
 }
 
 #[test]
+fn a_session_does_not_ask_itself_for_what_its_predecessor_left_behind() {
+    let return_after_reset = |defects| {
+        play(Setup { defects, ..capped(2) }, |world| async move {
+            world.open(100).await;
+            world.at("s2").open(100).await;
+            assert!(world.handle().reset(&world.key(), JsError::code_updated(), || ()));
+            rt::sleep_ms(10).await;
+            world.open(100).await;
+        })
+    };
+    assert_eq!(asked(&return_after_reset(vec![])), Vec::<&str>::new());
+    assert_eq!(asked(&return_after_reset(vec![Defect::DeadSessionRegistered])), ["s1"]);
+}
+
+#[test]
 fn a_build_in_flight_counts_from_its_admission_on() {
     let rules = vec![Rule::hold("build · stack", HELD).nth(2)];
     let played = play(Setup { rules, ..capped(2) }, |world| async move {
