@@ -22,6 +22,7 @@ fn judge(plan: &Plan, trace: &Trace) -> Verdict {
     let faults = FaultLog::of(plan, trace);
     let mut violations = Vec::new();
     let mut open_count = 0_u32;
+    let mut is_young_open = false;
     for request in &all {
         // A stream is held for as long as both sides like.
         let is_held_stream = request.op() == "stream" && request.head.is_some();
@@ -29,7 +30,11 @@ fn judge(plan: &Plan, trace: &Trace) -> Verdict {
             None if is_held_stream => {}
             None => {
                 open_count += 1;
-                violations.extend(trace.events.last().map(|last| unended(request, last)));
+                // Begun so shortly before the end that its client still waits.
+                let is_young = |last: &Event| last.at_ms < request.begin.at_ms + patience_ms(plan, request);
+                is_young_open |= trace.events.last().is_some_and(is_young);
+                let old = trace.events.last().filter(|last| !is_young(last));
+                violations.extend(old.map(|last| unended(request, last)));
             }
             Some(end) => {
                 let excused =
@@ -44,7 +49,7 @@ fn judge(plan: &Plan, trace: &Trace) -> Verdict {
         violations.retain(|violation| violation.pending.is_none());
         return Verdict::of(violations, Some("the run was cut while requests were open".into()));
     }
-    Verdict::of(violations, None)
+    Verdict::of(violations, is_young_open.then(|| "the run ended while clients still waited".into()))
 }
 
 fn patience_ms(plan: &Plan, request: &Request) -> u64 {
@@ -111,6 +116,17 @@ mod tests {
         };
         assert_eq!(judged(5), Verdict::Held);
         assert!(matches!(judged(20_000), Verdict::Violated(_)));
+    }
+
+    #[test]
+    fn a_request_that_the_end_of_the_run_overtakes_is_open() {
+        let judged = |patience_ms: u64| {
+            let mut patient = plan();
+            patient.clients[0].request_timeout_ms = patience_ms;
+            (INVARIANT.judge)(&patient, &story().without("request.end", 3).build())
+        };
+        assert!(matches!(judged(10_000_000), Verdict::CannotTell(_)));
+        assert!(matches!(judged(60_000), Verdict::Violated(_)));
     }
 
     #[test]
