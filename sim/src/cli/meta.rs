@@ -100,9 +100,18 @@ fn first(args: &Args) -> WorkerSpec {
     }
 }
 
-/// The second worker: elsewhere, and without any environment.
+/// The second worker: elsewhere, without any environment, and with other addresses: the allocator lays out the heap of
+/// each process alike, which would hide what hangs on addresses.
 fn second(args: &Args, directory: &Path) -> WorkerSpec {
-    WorkerSpec { directory: directory.to_owned(), is_environment_cleared: true, environment: Vec::new(), ..first(args) }
+    let mut arguments = worker_arguments(args, 0);
+    arguments.push("--heap-ballast-kib=4321".to_owned());
+    WorkerSpec {
+        directory: directory.to_owned(),
+        is_environment_cleared: true,
+        environment: Vec::new(),
+        arguments,
+        ..first(args)
+    }
 }
 
 fn worker_arguments(args: &Args, scheduler_seed: u64) -> Vec<String> {

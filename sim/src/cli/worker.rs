@@ -20,6 +20,9 @@ pub struct Args {
     /// Seed of the simulator's own generator
     #[arg(long, default_value_t = 0)]
     scheduler_seed: u64,
+    /// Memory to hold all the time, so that everything else stands at other addresses
+    #[arg(long, hide = true, default_value_t = 0)]
+    heap_ballast_kib: usize,
     /// Nondeterminism to plant in every run
     #[arg(long, hide = true)]
     plant_leak: Option<Leak>,
@@ -31,6 +34,7 @@ pub struct Args {
 /// A usage error for a question that cannot be read, a harness error when the answer cannot be given.
 pub fn execute(args: &Args) -> Result<ExitCode, Error> {
     let changes = args.changes.read()?;
+    let ballast = std::hint::black_box(vec![1_u8; args.heap_ballast_kib * 1024]);
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let line = line.map_err(|error| Error::harness(format!("cannot read a job: {}", files::reason(&error))))?;
@@ -42,6 +46,7 @@ pub fn execute(args: &Args) -> Result<ExitCode, Error> {
             break;
         }
     }
+    drop(std::hint::black_box(ballast));
     Ok(ExitCode::Held)
 }
 
