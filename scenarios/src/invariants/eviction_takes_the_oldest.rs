@@ -1,9 +1,11 @@
-//! I16, I18: for the cap goes the session that was used least recently, and never one with something live.
+//! I16, I18: for the cap goes the session that was used least recently, and never one with a live connection.
+//!
+//! Requests without a connection are another claim's: `eviction-cuts-no-request`.
 
 use super::faults::FaultLog;
 use super::holdings::{Holdings, Thing};
 use super::limits::EVICTION_GRACE_MS;
-use super::replay::{Replay, Session, key_of};
+use super::replay::{Replay, Session};
 use super::{Invariant, Kind, Verdict, Violation};
 use crate::plan::Plan;
 use crate::trace::{Event, Stream, Trace};
@@ -14,7 +16,7 @@ use std::sync::Arc;
 pub const INVARIANT: Invariant = Invariant {
     name: "eviction-takes-the-oldest",
     kind: Kind::Always,
-    claim: "over the cap the session that was used least recently is asked, but none that is live or was asked within 15 s; and nothing live is disposed for the cap",
+    claim: "over the cap the session that was used least recently is asked, but none that is live or was asked within 15 s; and none with a live connection is disposed for the cap",
     judge,
 };
 
@@ -22,7 +24,7 @@ fn judge(plan: &Plan, trace: &Trace) -> Verdict {
     let mut judge = Judge {
         faults: FaultLog::of(plan, trace),
         is_told: false,
-        requests: BTreeMap::new(),
+        ghosts: BTreeSet::new(),
         asked: BTreeMap::new(),
         passed_over: BTreeSet::new(),
         violations: Vec::new(),
@@ -30,7 +32,7 @@ fn judge(plan: &Plan, trace: &Trace) -> Verdict {
     Holdings::each(trace, |holdings, replay, event| match (event.stream, &*event.name) {
         (Stream::State, _) => judge.state(holdings, replay, event),
         (Stream::Platform, "object.reset" | "object.gone") => {
-            judge.requests.remove(event.who().unwrap_or(""));
+            judge.ghosts.insert(event.who().unwrap_or(""));
         }
         _ => {}
     });
@@ -41,9 +43,8 @@ fn judge(plan: &Plan, trace: &Trace) -> Verdict {
 struct Judge<'t> {
     faults: FaultLog<'t>,
     is_told: bool,
-    /// Unanswered requests of each incarnation with when they were accepted, in ms: what an incarnation wrote of them in
-    /// its last turn may have gone with it.
-    requests: BTreeMap<&'t str, BTreeMap<String, u64>>,
+    /// Sessions whose incarnation is gone and may have left its registry entry: that asks the dead for its sockets.
+    ghosts: BTreeSet<&'t str>,
     /// When each registered session was last asked, in ms.
     asked: BTreeMap<&'t str, u64>,
     /// Sessions that were passed over since the last check of their isolate.
@@ -60,31 +61,24 @@ impl<'t> Judge<'t> {
                 self.is_told = true;
                 self.passed_over.clear();
             }
-            "registry.added" | "registry.removed" => drop(self.asked.remove(who)),
+            "registry.added" | "registry.removed" => {
+                self.asked.remove(who);
+                self.ghosts.remove(who);
+            }
             "eviction.passed-over" => self.passed(who, session, event),
             "eviction.requested" => self.requested(holdings, replay, event),
-            "request.accepted" => {
-                self.requests.entry(who).or_default().insert(key_of(event, "stream"), event.at_ms);
-            }
-            "request.answered" => {
-                self.requests.entry(who).or_default().remove(&key_of(event, "stream"));
-            }
             "disposal.begin" if event.text("reason") == Some("cap") => self.disposed(who, session, event),
             _ => {}
         }
     }
 
     fn disposed(&mut self, who: &str, session: &Session, event: &Event) {
-        // A fault may have ended a request half way: its row gone, the rest never said.
-        let is_whole = |accepted_ms: &&u64| !self.faults.is_disturbed(who, **accepted_ms, event.at_ms);
-        let requests = self.requests.get(who).map_or(0, |all| all.values().filter(is_whole).count());
         let sockets = session.sockets.len();
         if self.faults.holds_eviction(event.at_ms) {
             return;
         }
-        if sockets + requests > 0 {
-            let live = format!("{sockets} connections and {requests} unanswered requests");
-            self.add(event, format!("session {who} was disposed for the cap with {live}"));
+        if sockets > 0 {
+            self.add(event, format!("session {who} was disposed for the cap with {sockets} live connections"));
         }
     }
 
@@ -112,7 +106,7 @@ impl<'t> Judge<'t> {
             self.add(event, format!("session {who} was asked for its runtime again after {ago_ms} ms"));
         }
         let Some(session) = replay.session(who) else { return };
-        if !session.sockets.is_empty() {
+        if !session.sockets.is_empty() && !self.ghosts.contains(who) {
             let count = session.sockets.len();
             self.add(event, format!("session {who} was asked for its runtime with {count} live connections"));
         }
@@ -185,13 +179,23 @@ mod tests {
     }
 
     #[test]
-    fn nothing_live_is_disposed_for_the_cap() {
+    fn nothing_with_a_live_connection_is_disposed_for_the_cap() {
         let disposed = |trace: Builder| trace.state(500, "s1", "disposal.begin", &[("reason", "cap".into())]);
-        assert_eq!(judged(INVARIANT, disposed(full())), Verdict::Held);
-        let busy = full().state(450, "s1", "request.accepted", &[("stream", "c9".into())]);
-        let found = violation(INVARIANT, disposed(busy.clone()));
-        assert!(found.what.contains("1 unanswered requests"), "{}", found.what);
-        let reset = busy.platform(460, "s1", "object.gone", &[("reason", "code_update".into())]);
-        assert_eq!(judged(INVARIANT, disposed(reset)), Verdict::Held);
+        let socket = [("socket", 77_u64.into()), ("method", "GET".into())];
+        let streaming = || full().without_between(450, 90_000).platform(450, "s1", "socket.opened", &socket);
+        let quiet = full().without_between(450, 90_000).platform(450, "s1", "socket.closed", &socket[..1]);
+        assert_eq!(judged(INVARIANT, disposed(quiet)), Verdict::Held);
+        let found = violation(INVARIANT, disposed(streaming()));
+        assert!(found.what.contains("disposed for the cap with 1 live connections"), "{}", found.what);
+    }
+
+    #[test]
+    fn the_entry_of_a_gone_incarnation_knows_nothing_of_its_sockets() {
+        let socket = [("socket", 77_u64.into()), ("method", "GET".into())];
+        let streaming = || full().without_between(450, 90_000).platform(450, "s1", "socket.opened", &socket);
+        let found = violation(INVARIANT, ask(streaming(), 500, "s1"));
+        assert!(found.what.contains("with 1 live connections"), "{}", found.what);
+        let evicted = streaming().platform(460, "s1", "object.gone", &[("reason", "evicted".into())]);
+        assert_eq!(judged(INVARIANT, ask(evicted, 500, "s1")), Verdict::Held);
     }
 }
