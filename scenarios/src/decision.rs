@@ -223,22 +223,25 @@ impl DecisionSource {
     /// The next decision of the stream. It is drawn even where a pin overrules it, so that the ones after it in the
     /// same stream stay what they were.
     fn next_draw(&mut self, who: &str, what: &str, draw: impl FnOnce(&mut Stream<'_>) -> u64) -> (DecisionName, u64) {
-        if !self.actors.contains_key(who) {
-            let who: Arc<str> = who.into();
-            self.actors.insert(Arc::clone(&who), Actor::new(who, 0));
-        }
         // A later session of a client has no steps of its own.
         let of_client = match client_of(who) {
             client if client == who => None,
             client => Some(self.actors.get(client).map_or(0, |actor| actor.step)),
         };
-        let actor = self.actors.get_mut(who).expect("inserted just before if it was not there");
+        let actor = match self.actors.get_mut(who) {
+            Some(actor) => actor,
+            None => self.actors.entry(who.into()).or_insert_with_key(|who| Actor::new(Arc::clone(who), 0)),
+        };
         let step = of_client.unwrap_or(actor.step);
-        if !actor.streams.contains_key(what) {
-            let what: Arc<str> = what.into();
-            actor.streams.insert(Arc::clone(&what), DecisionStream { what, step, drawn: 0, rng: None });
-        }
-        let stream = actor.streams.get_mut(what).expect("inserted just before if it was not there");
+        let stream = match actor.streams.get_mut(what) {
+            Some(stream) => stream,
+            None => actor.streams.entry(what.into()).or_insert_with_key(|what| DecisionStream {
+                what: Arc::clone(what),
+                step,
+                drawn: 0,
+                rng: None,
+            }),
+        };
         if stream.step != step {
             (stream.step, stream.drawn, stream.rng) = (step, 0, None);
         }

@@ -164,8 +164,8 @@ pub fn check_names(plan: &Plan, file: &Path) -> Result<(), Error> {
         check_defect(defect).map_err(|error| in_field(file, &format!("defects[{at}]"), &error))?;
     }
     if let Some(method) = crate::callers::unknown_method(plan) {
-        let near = did_you_mean(method, model::METHODS.iter().copied(), "");
-        let hint = if near.starts_with("did") { near } else { format!("it has {}", model::METHODS.join(", ")) };
+        let near = crate::text::near_names(method, model::METHODS.iter().copied());
+        let hint = near.unwrap_or_else(|| format!("it has {}", model::METHODS.join(", ")));
         let told = format!("callers: a session has no method `{}`: {hint}", shortened(method, 60));
         return Err(Error::usage(format!("{}: {told}", crate::files::shown(file))));
     }

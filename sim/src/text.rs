@@ -53,11 +53,16 @@ pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Vec
 
 /// The tail of a sentence about an unknown name: the nearest known ones, or else where to look.
 pub fn did_you_mean<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>, where_to_look: &str) -> String {
+    near_names(typed, known).unwrap_or_else(|| format!("see `{where_to_look}`"))
+}
+
+/// The same, if there are near names.
+pub fn near_names<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let quoted: Vec<_> = nearest(typed, known).into_iter().map(|name| format!("`{name}`")).collect();
     if quoted.is_empty() {
-        return format!("see `{where_to_look}`");
+        return None;
     }
-    format!("did you mean {}?", quoted.join(" or "))
+    Some(format!("did you mean {}?", quoted.join(" or ")))
 }
 
 /// How many single-character edits lead from one text to the other.

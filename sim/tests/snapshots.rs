@@ -20,6 +20,15 @@ fn telemetry(plan: &Plan) -> String {
     result.trace.of(Stream::Telemetry).map(|event| event_text(event) + "\n").collect()
 }
 
+/// The same, of a run that tells of `subjects`: a seed that no longer does must not pass for one with another snapshot.
+fn telemetry_with(subjects: &[&str], plan: &Plan) -> String {
+    let told = telemetry(plan);
+    for subject in subjects {
+        assert!(told.contains(&format!("  {subject}  ")), "this seed no longer tells of {subject}: choose another");
+    }
+    told
+}
+
 /// The plan of a seed, cut down to its first client so that a person can read the snapshot.
 fn first_client(seed: u64) -> Plan {
     let mut plan = plan_of(seed);
@@ -43,17 +52,26 @@ fn a_tool_call_is_told_under_the_span_that_built_its_server() {
 
 #[test]
 fn telemetry_of_a_calm_seed() {
-    insta::assert_snapshot!(telemetry(&first_client(7)));
+    let subjects = ["mcp.host.tool.execute", "mcp_session_idle_runtime_dispose", "mcp.session.idle_runtime_dispose"];
+    insta::assert_snapshot!(telemetry_with(&subjects, &first_client(8)));
+}
+
+#[test]
+fn telemetry_of_a_client_that_holds_its_stream() {
+    let subjects = ["mcp_session_running_lease_extension", "sse_max_age_close"];
+    insta::assert_snapshot!(telemetry_with(&subjects, &first_client(7)));
 }
 
 #[test]
 fn telemetry_of_a_seed_with_drawn_latencies() {
-    insta::assert_snapshot!(telemetry(&first_client(1)));
+    let subjects = ["mcp.host.tool.execute", "mcp.session.idle_runtime_dispose"];
+    insta::assert_snapshot!(telemetry_with(&subjects, &first_client(1)));
 }
 
 #[test]
-fn telemetry_of_the_seed_of_the_readme_with_all_its_clients() {
-    insta::assert_snapshot!(telemetry(&plan_of(20)));
+fn telemetry_of_all_clients_of_a_seed() {
+    let subjects = ["mcp.host.tool.execute", "mcp.session.idle_runtime_dispose"];
+    insta::assert_snapshot!(telemetry_with(&subjects, &plan_of(20)));
 }
 
 #[test]
