@@ -92,7 +92,7 @@ fn timed(plan: &Plan, kind: Kind, tally: &mut Tally) -> Result<(), Error> {
             "{} seed {}: {}",
             crate::text::printable(&plan.scenario),
             plan.seed,
-            crate::signature::signature(finding)
+            crate::signature::Signature::of(finding, plan)
         ))),
         None => Ok(()),
     }

@@ -1,7 +1,8 @@
 //! Whether runs repeat: the same seeds in two processes, in opposite orders, and the first event in which two runs differ.
 
 use crate::error::Error;
-use crate::supervisor::{Answer, Job, Worker, WorkerSpec};
+use crate::supervisor::{Job, Worker, WorkerSpec};
+use crate::trial::Answer;
 use scenarios::trace::{Event, Trace};
 use std::path::{Path, PathBuf};
 

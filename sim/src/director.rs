@@ -20,8 +20,8 @@ pub struct Director {
     faults: FaultKernel,
     operation_count: Cell<u64>,
     operation_hash: Cell<u64>,
-    /// The first pin that does not fit its decision; the run is void then.
-    misfit: RefCell<Option<PinOutOfRange>>,
+    /// Pins that do not fit their decisions, in the order met.
+    misfits: RefCell<Vec<PinOutOfRange>>,
 }
 
 impl Director {
@@ -36,7 +36,7 @@ impl Director {
             faults: FaultKernel::new(&plan.faults),
             operation_count: Cell::new(0),
             operation_hash: Cell::new(0),
-            misfit: RefCell::new(None),
+            misfits: RefCell::default(),
         }))
     }
 
@@ -67,13 +67,18 @@ impl Director {
 
     /// Why the run is void, if a pin of the plan does not fit.
     pub fn misfit(&self) -> Option<String> {
-        self.misfit.borrow().as_ref().map(ToString::to_string)
+        self.misfits.borrow().first().map(ToString::to_string)
     }
 
-    /// What was decided; a pin that does not fit leaves it calm, and voids the run.
+    /// The names of the pins that did not fit; their decisions were left calm.
+    pub fn misfit_names(&self) -> Vec<String> {
+        self.misfits.borrow().iter().map(|misfit| misfit.name.to_string()).collect()
+    }
+
+    /// What was decided; a pin that does not fit leaves it calm, and voids the run unless pins are optional.
     fn taken(&self, decided: Result<u64, PinOutOfRange>, calm: u64) -> u64 {
         decided.unwrap_or_else(|misfit| {
-            self.misfit.borrow_mut().get_or_insert(misfit);
+            self.misfits.borrow_mut().push(misfit);
             calm
         })
     }

@@ -38,6 +38,9 @@ const PRECEDENCE: [ExitCode; 6] = [
 ];
 
 impl ExitCode {
+    /// What a finding can be, gravest first.
+    pub const FINDINGS: [Self; 6] = PRECEDENCE;
+
     /// The number that the process returns.
     pub fn number(self) -> u8 {
         self as u8

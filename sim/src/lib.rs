@@ -16,6 +16,7 @@ compile_error!(
 
 pub mod bench;
 pub mod callers;
+pub mod campaign;
 pub mod capture;
 pub mod check;
 pub mod cli;
@@ -37,4 +38,5 @@ pub mod run;
 pub mod signature;
 pub mod supervisor;
 pub mod text;
+pub mod trial;
 pub mod world;

@@ -28,13 +28,23 @@ pub struct RunOptions {
     pub scheduler_seed: u64,
     /// Nondeterminism to plant.
     pub leak: Option<Leak>,
+    /// Whether pins that the run does not ask for, or that do not fit, are told in place of voiding it: while a plan is
+    /// being cut down its pins lose what they are about.
+    pub are_pins_optional: bool,
     /// Wall-clock time after which the run is given up as a harness error; it never decides a verdict.
     pub wall_limit: Duration,
 }
 
 impl Default for RunOptions {
     fn default() -> Self {
-        Self { keep: Keep::Trace, is_judged: true, scheduler_seed: 0, leak: None, wall_limit: Duration::from_secs(60) }
+        Self {
+            keep: Keep::Trace,
+            is_judged: true,
+            scheduler_seed: 0,
+            leak: None,
+            are_pins_optional: false,
+            wall_limit: Duration::from_secs(60),
+        }
     }
 }
 
@@ -87,6 +97,8 @@ pub struct WorldOptions {
     pub scheduler_seed: u64,
     /// See [`RunOptions::leak`].
     pub leak: Option<Leak>,
+    /// See [`RunOptions::are_pins_optional`].
+    pub are_pins_optional: bool,
 }
 
 /// What the world answers beside the recorded events.
@@ -100,7 +112,7 @@ pub struct WorldResult {
     pub decisions: Vec<Drawn>,
     /// One row a fault of the plan, in its order.
     pub fault_ledger: Vec<FaultRow>,
-    /// Pins of the plan that no decision asked for.
+    /// Pins of the plan that no decision asked for; where pins are optional, also those that did not fit.
     pub unknown_pins: Vec<String>,
     /// Why the world could not obey the plan: a harness error.
     pub stopped: Option<String>,
@@ -176,6 +188,8 @@ pub struct RunResult {
     pub findings: Vec<Finding>,
     /// The faults of the plan.
     pub faults: Vec<FaultRow>,
+    /// Pins that had no effect, where pins are optional.
+    pub unused_pins: Vec<String>,
 }
 
 impl RunResult {
@@ -202,7 +216,8 @@ fn run_in(world: WorldFn, plan: &Plan, options: &RunOptions) -> Result<RunResult
     let budget = Budget::for_plan(plan);
     let keep = options.keep;
     let is_judged = options.is_judged && keep == Keep::Trace;
-    let told = WorldOptions { budget, scheduler_seed: options.scheduler_seed, leak: options.leak };
+    let are_pins_optional = options.are_pins_optional;
+    let told = WorldOptions { budget, scheduler_seed: options.scheduler_seed, leak: options.leak, are_pins_optional };
     let of_thread = plan.clone();
     let thread = std::thread::Builder::new().name("run".to_owned()).stack_size(STACK_BYTES).spawn(move || {
         if let Some(leak) = told.leak {
@@ -220,7 +235,7 @@ fn run_in(world: WorldFn, plan: &Plan, options: &RunOptions) -> Result<RunResult
     };
     // Its thread-locals are gone only once it is: memory is counted after the run, not beside it.
     let ended = thread.join();
-    let mut result = assemble(plan, is_judged, answer, recording);
+    let mut result = assemble(plan, is_judged, are_pins_optional, answer, recording);
     if ended.is_err() {
         result.findings.push(Finding::harness("the thread of the run panicked while it ended"));
     }
@@ -238,7 +253,13 @@ fn wait<T>(from: &Receiver<T>, wall_limit: Duration) -> Result<T, String> {
     })
 }
 
-fn assemble(plan: &Plan, is_judged: bool, answer: Result<WorldResult, Caught>, recording: Recording) -> RunResult {
+fn assemble(
+    plan: &Plan,
+    is_judged: bool,
+    are_pins_optional: bool,
+    answer: Result<WorldResult, Caught>,
+    recording: Recording,
+) -> RunResult {
     let mut findings = Vec::new();
     let world = answer.unwrap_or_else(|caught| {
         let ends_at_ms = caught.at_ms;
@@ -248,7 +269,7 @@ fn assemble(plan: &Plan, is_judged: bool, answer: Result<WorldResult, Caught>, r
     if let Some(why) = world.stopped {
         findings.push(Finding::harness(why));
     }
-    if !world.unknown_pins.is_empty() {
+    if !are_pins_optional && !world.unknown_pins.is_empty() {
         findings.push(Finding::harness(unknown_pins(&world.unknown_pins)));
     }
     let undelivered = world.fault_ledger.iter().filter(|row| row.delivered < row.requested);
@@ -265,7 +286,8 @@ fn assemble(plan: &Plan, is_judged: bool, answer: Result<WorldResult, Caught>, r
     let can_judge = is_judged && findings.iter().all(|finding| finding.exit_code() != ExitCode::Harness);
     let judged = if can_judge { check::judge(plan, &trace) } else { Vec::new() };
     findings.extend(judged.iter().filter_map(Judged::finding));
-    RunResult { trace, event_count: recording.event_count, judged, findings, faults: world.fault_ledger }
+    let unused_pins = if are_pins_optional { world.unknown_pins } else { Vec::new() };
+    RunResult { trace, event_count: recording.event_count, judged, findings, faults: world.fault_ledger, unused_pins }
 }
 
 /// Tells a panic of the model from one of the harness, by where it came from and what it says.

@@ -1,6 +1,9 @@
 //! Worker processes: started, asked one run at a time, and replaced when they hang or die, so that a bad run costs one run.
 
 use crate::error::Error;
+use crate::trial::{Answer, TrialOptions};
+use scenarios::plan::Plan;
+use scenarios::seed::Seed;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -15,29 +18,32 @@ const LOOK_UP_EVERY: Duration = Duration::from_millis(50);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
-    /// Id of the scenario.
+    /// Id of the scenario; only to name the run where there is a plan.
     pub scenario: String,
-    /// Seed, in decimal.
+    /// Seed, in decimal; only to name the run where there is a plan.
     pub seed: String,
-    /// Where to write the trace; without it the run is only digested.
+    /// The plan to run as it is; without it the scenario draws one from the seed, with the worker's own changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Box<Plan>>,
+    /// What is done beyond running.
+    #[serde(default)]
+    pub trial: TrialOptions,
+    /// Where to write the trace, which is kept and judged then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<PathBuf>,
 }
 
-/// What a worker answers: a line of JSON on its standard output.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Answer {
-    /// Exit code that the run alone would lead to.
-    pub exit_code: u8,
-    /// Signatures of what was found; claims are not judged without a trace.
-    pub findings: Vec<String>,
-    /// Recorded events.
-    pub event_count: u64,
-    /// Digest of the telemetry, 16 hexadecimal digits.
-    pub telemetry_digest: String,
-    /// Digest of the whole run, 16 hexadecimal digits.
-    pub run_digest: String,
+impl Job {
+    /// The run of a seed.
+    pub fn of_seed(scenario: &str, seed: Seed, trial: TrialOptions) -> Self {
+        Self { scenario: scenario.to_owned(), seed: seed.to_string(), plan: None, trial, trace: None }
+    }
+
+    /// The run of a plan as it is.
+    pub fn of_plan(plan: &Plan, trial: TrialOptions) -> Self {
+        let plan_of = Some(Box::new(plan.clone()));
+        Self { scenario: plan.scenario.clone(), seed: plan.seed.to_string(), plan: plan_of, trial, trace: None }
+    }
 }
 
 /// How workers of one kind are started.

@@ -80,10 +80,15 @@ fn obey(plan: &Plan, options: &WorldOptions, runtime: &mut Runtime) -> Result<Wo
         driver.stop();
         deployment.stop().await;
         rt::end_run();
-        let (decisions, fault_ledger, unknown_pins) = director.results();
-        let (operation_count, stopped) = (director.operation_count(), director.misfit());
-        // What a void run did not ask for says nothing about the plan.
-        let unknown_pins = if stopped.is_some() { Vec::new() } else { unknown_pins };
+        let (decisions, fault_ledger, mut unknown_pins) = director.results();
+        let stopped = director.misfit().filter(|_| !options.are_pins_optional);
+        if options.are_pins_optional {
+            unknown_pins.extend(director.misfit_names());
+        } else if stopped.is_some() {
+            // What a void run did not ask for says nothing about the plan.
+            unknown_pins.clear();
+        }
+        let operation_count = director.operation_count();
         Ok(WorldResult { ends_at_ms, operation_count, decisions, fault_ledger, unknown_pins, stopped })
     })
 }

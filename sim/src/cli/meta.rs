@@ -8,7 +8,9 @@ use crate::exit_code::ExitCode;
 use crate::planted::Leak;
 use crate::report::event_text;
 use crate::supervisor::{Job, WorkerSpec};
+use crate::trial::TrialOptions;
 use clap::ValueEnum;
+use scenarios::seed::Seed;
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 use std::ops::Range;
@@ -80,7 +82,7 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
 
 fn jobs(args: &Args) -> Result<Vec<Job>, Error> {
     let scenarios = args::scenarios_named(&args.scenarios)?;
-    let one = |seed: u64, scenario: &str| Job { scenario: scenario.to_owned(), seed: seed.to_string(), trace: None };
+    let one = |seed: u64, scenario: &str| Job::of_seed(scenario, Seed(seed), TrialOptions::default());
     Ok(args.seeds.clone().flat_map(|seed| scenarios.iter().map(move |scenario| one(seed, scenario.id))).collect())
 }
 
@@ -151,7 +153,7 @@ impl Findings {
     fn void(&self) -> impl Iterator<Item = (&Pair, &str)> {
         self.pairs.iter().filter(|pair| !pair.differs()).filter_map(|pair| {
             let answer = pair.one.as_ref().ok().filter(|answer| answer.exit_code == ExitCode::Harness.number())?;
-            Some((pair, answer.findings.first().map_or("", String::as_str)))
+            Some((pair, answer.findings.first().map_or("", |found| found.what.as_str())))
         })
     }
 

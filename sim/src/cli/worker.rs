@@ -5,10 +5,11 @@ use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::planted::Leak;
 use crate::recorder::Keep;
-use crate::run::{self, Finding, RunOptions};
-use crate::signature::signature;
-use crate::supervisor::{Answer, Job};
+use crate::run::{self, RunOptions};
+use crate::supervisor::Job;
+use crate::trial::Answer;
 use crate::{draw, files, report};
+use scenarios::plan::Plan;
 use std::io::{BufRead, Write};
 use std::time::Duration;
 
@@ -52,12 +53,17 @@ pub fn execute(args: &Args) -> Result<ExitCode, Error> {
 
 fn serve(job: &Job, args: &Args, changes: &draw::Overrides) -> Result<Answer, Error> {
     let seed = args::seed(&job.seed).map_err(Error::usage)?;
-    let plan = changes.draw(draw::scenario(&job.scenario)?, seed)?;
+    let plan = match &job.plan {
+        Some(plan) => Plan::clone(plan),
+        None => changes.draw(draw::scenario(&job.scenario)?, seed)?,
+    };
+    let is_judged = job.trial.is_judged || job.trace.is_some();
     let options = RunOptions {
-        keep: if job.trace.is_some() { Keep::Trace } else { Keep::DigestOnly },
-        is_judged: true,
+        keep: if is_judged { Keep::Trace } else { Keep::DigestOnly },
+        is_judged,
         scheduler_seed: args.scheduler_seed,
         leak: args.plant_leak,
+        are_pins_optional: job.trial.are_pins_optional,
         // The one who asked watches the clock: this process may hang and be ended.
         wall_limit: Duration::from_secs(24 * 60 * 60),
     };
@@ -65,11 +71,5 @@ fn serve(job: &Job, args: &Args, changes: &draw::Overrides) -> Result<Answer, Er
     if let Some(path) = &job.trace {
         files::write_atomically(path, &report::trace_lines(&plan, &result.trace))?;
     }
-    Ok(Answer {
-        exit_code: ExitCode::merge(result.findings.iter().map(Finding::exit_code)).number(),
-        findings: result.findings.iter().map(signature).collect(),
-        event_count: result.event_count,
-        telemetry_digest: report::hex(result.trace.telemetry_digest),
-        run_digest: report::hex(result.trace.run_digest),
-    })
+    Ok(Answer::of(&result, &plan, job.trial))
 }

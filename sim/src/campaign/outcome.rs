@@ -1,0 +1,61 @@
+//! A campaign after its end: the record, and for each finding what confirming and shrinking it gave. Every form of output is
+//! a function of this.
+
+use super::record::{FindingRow, Record};
+use crate::exit_code::ExitCode;
+use crate::signature::Signature;
+use std::path::PathBuf;
+
+/// A campaign that ended, and everything to be said about it.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// What was folded.
+    pub record: Record,
+    /// One a finding, gravest first, then by signature.
+    pub findings: Vec<FindingOutcome>,
+    /// The arguments of `sim` that run the campaign again: `fuzz --seeds 0..1000 …`.
+    pub command: String,
+}
+
+/// One finding, with everything that is known about it.
+#[derive(Clone, Debug)]
+pub struct FindingOutcome {
+    /// What it is folded by.
+    pub signature: Signature,
+    /// Its runs.
+    pub row: FindingRow,
+    /// Whether a baseline knows it: it is told, and fails nothing.
+    pub is_known: bool,
+    /// The claim in one sentence, and what happened in the run that is shown.
+    pub claim: String,
+    /// What happened, in one sentence, in the run that is shown: that of the shrunk plan where there is one.
+    pub what: String,
+    /// The block that a person reads, as `sim replay` prints it, plain.
+    pub block: String,
+    /// What shrinking gave; absent where nothing could be shrunk.
+    pub shrunk: Option<Shrunk>,
+    /// Where its files are: `plan.json`, `shrunk.json`, `report.txt`, `trace.jsonl`.
+    pub folder: PathBuf,
+    /// Commands that run it again, the shortest first.
+    pub commands: Vec<String>,
+}
+
+/// What shrinking a plan gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shrunk {
+    /// Runs that it took.
+    pub run_count: u64,
+    /// Whether nothing more can be taken away; otherwise the budget was spent.
+    pub is_minimal: bool,
+    /// What was there before and what is left: `("steps", 6, 1)`, `("sessions", 2, 1)`, `("lines", 181, 40)`.
+    pub sizes: Vec<(&'static str, u64, u64)>,
+    /// What does not matter, a sentence each: `any latency works here`.
+    pub irrelevant: Vec<String>,
+}
+
+impl Outcome {
+    /// The exit code of all findings that no baseline knows.
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::merge(self.findings.iter().filter(|found| !found.is_known).map(|found| found.signature.outcome))
+    }
+}
