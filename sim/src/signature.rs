@@ -169,6 +169,7 @@ fn slug(text: &str) -> String {
 mod tests {
     use super::*;
     use scenarios::invariants::{Kind, Violation};
+    use scenarios::seed::Seed;
 
     fn violation(session: &str, what: &str, at_ms: u64) -> Finding {
         let violation =
@@ -183,7 +184,7 @@ mod tests {
 
     #[test]
     fn times_and_sessions_do_not_tell_findings_apart_but_kinds_of_subjects_do() {
-        let plan = crate::run::tests::plan();
+        let plan = (crate::draw::scenarios().next().expect("a scenario").plan)(Seed(1));
         let client = plan.clients[0].name.clone();
         let one = Signature::of(&violation(&client, "still resident 60000 ms late", 64_008), &plan);
         let same = Signature::of(&violation(&format!("{client}.2"), "still resident 7 ms late", 9), &plan);
