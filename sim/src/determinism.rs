@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::supervisor::{Job, Worker, WorkerSpec};
 use crate::trial::Answer;
 use scenarios::trace::{Event, Trace};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// At most this many differing runs are run again and explained; the first says as much as the hundredth.
 const EXPLAINED_MAX: usize = 3;
@@ -79,7 +79,7 @@ pub fn answers(jobs: &[Job], order: &[usize], spec: &WorkerSpec) -> Result<Vec<R
     let mut worker = Worker::new(spec.clone());
     let mut answers: Vec<Result<Answer, String>> = vec![Err("was not asked for".to_owned()); jobs.len()];
     for &at in order {
-        answers[at] = worker.ask(&jobs[at])?;
+        answers[at] = worker.ask(&jobs[at])?.map_err(|lost| lost.how);
     }
     Ok(answers)
 }
@@ -113,7 +113,11 @@ pub fn explain(pairs: &[Pair], specs: &[WorkerSpec; 2], scratch: &Path) -> Resul
     explained.collect()
 }
 
-fn read_trace(path: &PathBuf) -> Result<Trace, Error> {
+/// Reads the trace that a worker wrote.
+///
+/// # Errors
+/// A harness error when it cannot be read.
+pub fn read_trace(path: &Path) -> Result<Trace, Error> {
     let bytes = std::fs::read(path).map_err(|error| {
         Error::harness(format!("the trace of a worker cannot be read: {}", crate::files::reason(&error)))
     })?;

@@ -55,6 +55,11 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     written.map_err(cannot)
 }
 
+/// Whether a file name is one that [`write_atomically`] writes to before it renames.
+pub fn is_temporary(name: &str) -> bool {
+    name.starts_with('.') && name.ends_with(".tmp")
+}
+
 /// A path as text that is safe to show.
 pub fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy()).into_owned()

@@ -27,3 +27,10 @@ pub fn notice() -> Result<(), Error> {
 pub fn is_asked_for() -> bool {
     ASKED_FOR.get().is_some_and(|asked_for| asked_for.load(Ordering::Relaxed))
 }
+
+/// Answers the request: what comes now is the cleaning up, and the next signal asks again, to leave that too.
+pub fn answer() {
+    if let Some(asked_for) = ASKED_FOR.get() {
+        asked_for.store(false, Ordering::Relaxed);
+    }
+}

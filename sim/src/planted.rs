@@ -26,6 +26,14 @@ pub enum Leak {
     Hang,
     /// No leak but the end of the process, for one seed in eight.
     Abort,
+    /// No leak but a loop that awaits and never comes to rest, for one seed in eight.
+    Livelock,
+    /// No leak but a call without end, for one seed in eight.
+    Overflow,
+    /// No leak but memory asked for without end, for one seed in eight.
+    Memory,
+    /// No leak but a panic, for one seed in eight.
+    Panic,
 }
 
 /// Leaks into the trace of the running world.
@@ -35,12 +43,40 @@ pub fn leak(leak: Leak, seed: Seed) {
         Leak::Address => note(leak, address_order().as_str()),
         Leak::Clock => note(leak, SEEN_NS.get()),
         Leak::Select => note(leak, unbiased_select()),
-        Leak::Hang if seed.0 % 8 == 3 => loop {
+        fatal if seed.0 % 8 == 3 => end_badly(fatal),
+        _ => {}
+    }
+}
+
+/// The ways in which a run can cost its worker, or itself.
+fn end_badly(leak: Leak) {
+    match leak {
+        Leak::Hang => loop {
             std::hint::spin_loop();
         },
-        Leak::Abort if seed.0 % 8 == 3 => std::process::abort(),
-        Leak::Hang | Leak::Abort => {}
+        Leak::Abort => std::process::abort(),
+        Leak::Livelock => {
+            model::rt::spawn("planted", async {
+                loop {
+                    model::rt::sleep_ms(0).await;
+                }
+            });
+        }
+        Leak::Overflow => note(leak, descend(0)),
+        Leak::Memory => {
+            let mut hoard: Vec<Vec<u8>> = Vec::new();
+            loop {
+                hoard.push(std::hint::black_box(vec![1; 1 << 20]));
+            }
+        }
+        Leak::Panic => panic!("planted: it must cost this run only"),
+        Leak::Counter | Leak::Address | Leak::Clock | Leak::Select => {}
     }
+}
+
+#[expect(unconditional_recursion, reason = "planted: it must cost this run only")]
+fn descend(depth: u64) -> u64 {
+    std::hint::black_box(descend(std::hint::black_box(depth + 1)) + depth)
 }
 
 fn note(leak: Leak, value: impl Into<Value>) {

@@ -5,12 +5,18 @@ use crate::trial::{Answer, TrialOptions};
 use scenarios::plan::Plan;
 use scenarios::seed::Seed;
 use serde::{Deserialize, Serialize};
-use std::io::{BufRead, BufReader, Write};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
+/// The signal that nobody can catch; the library that names the others leaves it out.
+const SIGKILL: i32 = 9;
+/// How much of what a worker said on standard error is kept, in bytes.
+const TAIL_BYTES: usize = 4096;
 /// How long an interruption may go unnoticed while a worker runs.
 const LOOK_UP_EVERY: Duration = Duration::from_millis(50);
 
@@ -71,6 +77,23 @@ struct Process {
     child: Child,
     input: ChildStdin,
     lines: Receiver<String>,
+    /// The end of what it said on standard error, once it is closed.
+    complaints: Receiver<String>,
+}
+
+/// How a worker was lost over a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// In one sentence.
+    pub how: String,
+    /// Whether somebody else ended it, or this process its wait: that says nothing about the run.
+    pub is_from_outside: bool,
+}
+
+impl Lost {
+    fn by_itself(how: String) -> Self {
+        Self { how, is_from_outside: false }
+    }
 }
 
 impl Worker {
@@ -79,11 +102,11 @@ impl Worker {
         Self { spec, process: None }
     }
 
-    /// Asks for one run. `Ok(Err(sentence))` says how the worker was lost over it; the next question starts another.
+    /// Asks for one run. `Ok(Err(lost))` says how the worker was lost over it; the next question starts another.
     ///
     /// # Errors
     /// A harness error when no worker can be started; an interruption, soon after it was asked for.
-    pub fn ask(&mut self, job: &Job) -> Result<Result<Answer, String>, Error> {
+    pub fn ask(&mut self, job: &Job) -> Result<Result<Answer, Lost>, Error> {
         let mut process = match self.process.take() {
             Some(process) => process,
             None => start(&self.spec)?,
@@ -98,13 +121,15 @@ impl Worker {
             }
             Answered::Line(line) => {
                 self.process = Some(process);
-                Ok(serde_json::from_str(&line).map_err(|error| format!("the worker's answer cannot be read: {error}")))
+                let answer = serde_json::from_str(&line);
+                Ok(answer.map_err(|error| Lost::by_itself(format!("the worker's answer cannot be read: {error}"))))
             }
-            Answered::Died => Ok(Err(format!("the worker died: {}", process.manner_of_death()))),
+            Answered::Died => Ok(Err(process.manner_of_death())),
             Answered::Late => {
                 process.end();
                 let limit = self.spec.wall_limit.as_secs_f64();
-                Ok(Err(format!("no answer within {limit} s of wall-clock time, so the worker was ended")))
+                let how = format!("no answer within {limit} s of wall-clock time, so the worker was ended");
+                Ok(Err(Lost { how, is_from_outside: true }))
             }
         }
     }
@@ -127,9 +152,16 @@ impl Process {
     }
 
     /// How it ended, once its output is closed: nothing but its end closes it.
-    fn manner_of_death(mut self) -> String {
+    fn manner_of_death(mut self) -> Lost {
         drop(self.input);
-        self.child.wait().map_or_else(|_| "nobody knows how".to_owned(), |status| status.to_string())
+        let Ok(status) = self.child.wait() else {
+            return Lost::by_itself("the worker died, nobody knows how".to_owned());
+        };
+        // Its last words arrive before the end of its complaints does, and that comes with its own end.
+        let said = self.complaints.recv().unwrap_or_default();
+        let why = last_words(&said).map_or_else(String::new, |words| format!(": {words}"));
+        let is_from_outside = status.signal().is_some_and(|signal| [SIGKILL, SIGTERM, SIGINT].contains(&signal));
+        Lost { how: format!("the worker died: {status}{why}"), is_from_outside }
     }
 }
 
@@ -143,9 +175,13 @@ fn start(spec: &WorkerSpec) -> Result<Process, Error> {
         command.env_clear();
     }
     command.envs(spec.environment.iter().cloned());
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(cannot)?;
+    // Ctrl-C in a terminal reaches a whole group: who asked a worker decides when it ends.
+    command.process_group(0);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(cannot)?;
     let input = child.stdin.take().expect("standard input is a pipe");
     let output = child.stdout.take().expect("standard output is a pipe");
+    let errors = child.stderr.take().expect("standard error is a pipe");
     let (send, lines) = mpsc::channel();
     let reader = std::thread::Builder::new().name("worker output".to_owned());
     let reader = reader.spawn(move || {
@@ -156,7 +192,32 @@ fn start(spec: &WorkerSpec) -> Result<Process, Error> {
         }
     });
     reader.map_err(cannot)?;
-    Ok(Process { child, input, lines })
+    let (send_last, complaints) = mpsc::channel();
+    let listener = std::thread::Builder::new().name("worker complaints".to_owned());
+    listener.spawn(move || drop(send_last.send(tail_of(errors)))).map_err(cannot)?;
+    Ok(Process { child, input, lines, complaints })
+}
+
+/// The last [`TAIL_BYTES`] of what a worker says, read until it is gone so that it never waits for a reader.
+fn tail_of(mut errors: impl Read) -> String {
+    let mut tail = Vec::new();
+    let mut piece = [0; 1024];
+    while let Ok(length @ 1..) = errors.read(&mut piece) {
+        tail.extend_from_slice(&piece[..length]);
+        let surplus = tail.len().saturating_sub(TAIL_BYTES);
+        tail.drain(..surplus);
+    }
+    String::from_utf8_lossy(&tail).into_owned()
+}
+
+/// The line of a dying worker's complaints that says why, without ids of threads and processes.
+fn last_words(said: &str) -> Option<&'static str> {
+    const KNOWN: [(&str, &str); 3] = [
+        ("has overflowed its stack", "the stack overflowed"),
+        ("memory allocation of", "no more memory was to be had"),
+        ("panicked", "it panicked outside of a run"),
+    ];
+    KNOWN.iter().find(|(words, _)| said.contains(words)).map(|(_, meaning)| *meaning)
 }
 
 enum Answered {

@@ -142,6 +142,6 @@ impl InWorker {
 impl Judge for InWorker {
     fn judge(&mut self, plan: &Plan, options: TrialOptions) -> Result<Answer, Error> {
         let answer = self.0.ask(&Job::of_plan(plan, options))?;
-        Ok(answer.unwrap_or_else(|how| Answer::lost(&how)))
+        Ok(answer.unwrap_or_else(|lost| Answer::lost(&lost.how)))
     }
 }

@@ -4,6 +4,7 @@ pub mod idle;
 
 use crate::plan::Plan;
 use crate::seed::Seed;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// One scenario of the catalog.
 #[derive(Clone, Copy)]
@@ -12,6 +13,9 @@ pub struct Scenario {
     pub id: &'static str,
     /// What happens, in one sentence.
     pub story: &'static str,
+    /// How often a campaign's seeds pick it, against the weights of the others; at least 1. Raising it takes seeds from
+    /// others and gives up none of its own.
+    pub weight: u32,
     /// Draws the plan of a seed; the same seed always gives the same plan.
     pub plan: fn(Seed) -> Plan,
 }
@@ -22,6 +26,25 @@ const GROUPS: &[&[Scenario]] = &[idle::SCENARIOS];
 /// All scenarios, in the order they run.
 pub fn all() -> impl Iterator<Item = &'static Scenario> {
     GROUPS.iter().flat_map(|group| group.iter())
+}
+
+/// The scenario that a seed of a campaign runs: rendezvous hashing over weighted ids. Each scenario holds one ticket for
+/// each unit of its weight, and the highest ticket wins, so that a new scenario takes some seeds from each other one
+/// and moves none between those.
+///
+/// Nothing when there are none to pick from.
+pub fn pick<'a>(seed: Seed, among: &[&'a Scenario]) -> Option<&'a Scenario> {
+    let highest = |scenario: &Scenario| {
+        (0..scenario.weight.max(1))
+            .map(|ticket| xxh3_64_with_seed(scenario.id.as_bytes(), ticket_seed(seed, ticket)))
+            .max()
+    };
+    among.iter().copied().max_by_key(|scenario| (highest(scenario), scenario.id))
+}
+
+/// What a ticket is hashed with: seeds and tickets are spread first, so that neighbours have nothing in common.
+fn ticket_seed(seed: Seed, ticket: u32) -> u64 {
+    xxh3_64_with_seed(&seed.0.to_le_bytes(), u64::from(ticket))
 }
 
 /// The scenario of that id.
@@ -43,6 +66,44 @@ mod tests {
             let plain = |byte: u8| byte.is_ascii_lowercase() || byte == b'-' || byte == b'/';
             assert!(id.contains('/') && id.bytes().all(plain), "{id}");
             assert_eq!(find(id).map(|found| found.id), Some(id));
+        }
+    }
+
+    fn named(id: &'static str, weight: u32) -> Scenario {
+        Scenario { id, story: "", weight, plan: idle::SCENARIOS[0].plan }
+    }
+
+    #[test]
+    fn seeds_fall_to_scenarios_by_their_weights() {
+        let (one, three) = (named("a/one", 1), named("a/three", 3));
+        let hits = (0..8_000).filter(|seed| pick(Seed(*seed), &[&one, &three]).is_some_and(|it| it.id == "a/three"));
+        let hits = hits.count();
+        assert!((5_800..6_200).contains(&hits), "{hits}");
+        assert!(pick(Seed(1), &[]).is_none());
+    }
+
+    #[test]
+    fn a_new_scenario_moves_no_seed_between_the_others() {
+        let (one, two, new) = (named("a/one", 2), named("a/two", 5), named("b/new", 3));
+        let mut taken = 0;
+        for seed in (0..4_000).map(Seed) {
+            let before = pick(seed, &[&one, &two]).map(|it| it.id);
+            let after = pick(seed, &[&new, &one, &two]).map(|it| it.id);
+            if after == Some("b/new") {
+                taken += 1;
+            } else {
+                assert_eq!(after, before, "seed {seed}");
+            }
+        }
+        assert!((1_100..1_300).contains(&taken), "{taken}");
+    }
+
+    #[test]
+    fn more_weight_gives_up_no_seed() {
+        let (one, light, heavy) = (named("a/one", 4), named("a/two", 2), named("a/two", 4));
+        for seed in (0..2_000).map(Seed) {
+            let was_mine = pick(seed, &[&one, &light]).is_some_and(|it| it.id == "a/two");
+            assert!(!was_mine || pick(seed, &[&one, &heavy]).is_some_and(|it| it.id == "a/two"), "seed {seed}");
         }
     }
 

@@ -52,6 +52,9 @@ pub struct CampaignOptions {
     pub is_twice: bool,
     /// Distinct signatures after which it ends.
     pub stop_after: Option<u64>,
+    /// Signatures that a baseline knows: they fail nothing and are not counted for `stop_after`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<Signature>,
     /// Runs that may be spent on shrinking one finding; 0 for none.
     pub shrink_runs: u64,
 }
@@ -104,4 +107,15 @@ pub struct FindingRow {
     pub count: u64,
     /// How it was worded, and in how many runs; at most [`WORDINGS_MAX`].
     pub wordings: BTreeMap<String, u64>,
+}
+
+impl Record {
+    /// Reads.
+    ///
+    /// # Errors
+    /// Bad input.
+    pub fn parse(bytes: &[u8]) -> Result<Self, scenarios::bad_input::BadInput> {
+        serde_json::from_slice(bytes)
+            .map_err(|error| scenarios::bad_input::BadInput::new("record", error.to_string(), "x"))
+    }
 }

@@ -5,8 +5,10 @@ use crate::error::Error;
 use scenarios::catalog::Scenario;
 use scenarios::plan::{Core, Plan};
 use scenarios::seed::Seed;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::ops::Range;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Form of results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -110,6 +112,58 @@ pub fn seeds(text: &str) -> Result<Range<u64>, String> {
     Ok(from..to)
 }
 
+/// Seeds from one on, up to and without another if there is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeedRange {
+    /// The first.
+    pub from: Seed,
+    /// The one after the last.
+    pub to: Option<Seed>,
+}
+
+/// Reads `A..B`, or `A..` for seeds without an end.
+///
+/// # Errors
+/// A sentence with the accepted forms.
+pub fn seed_range(text: &str) -> Result<SeedRange, String> {
+    let form = "expected A..B, the seeds from A up to and without B, or A.. for seeds without an end";
+    let (from, to) = text.split_once("..").ok_or(form)?;
+    let from = seed(from)?;
+    let to = if to.is_empty() { None } else { Some(seed(to)?) };
+    if to.is_some_and(|to| to <= from) {
+        return Err("the range has no seed in it: write the smaller number first".to_owned());
+    }
+    Ok(SeedRange { from, to })
+}
+
+/// Reads a time of whole seconds, minutes or hours: `90s`, `10m`, `2h`.
+///
+/// # Errors
+/// A sentence with the accepted forms.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let form = "write it like 90s, 10m or 2h";
+    let unit_s = match text.chars().last() {
+        Some('s') => 1,
+        Some('m') => 60,
+        Some('h') => 3600,
+        _ => return Err(form.to_owned()),
+    };
+    let digits = &text[..text.len() - 1];
+    let number = digits.parse::<u64>().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    match number.and_then(|number| number.checked_mul(unit_s)) {
+        Some(seconds @ 1..=31_536_000) => Ok(Duration::from_secs(seconds)),
+        Some(0) => Err(format!("no time at all: {form}")),
+        Some(_) => Err("longer than a year: take a shorter time".to_owned()),
+        None => Err(form.to_owned()),
+    }
+}
+
+/// A seed from the system's entropy.
+pub fn drawn_seed() -> Seed {
+    // The keys of a hash map are the entropy that std hands out; no run is on this thread.
+    Seed(RandomState::new().build_hasher().finish())
+}
+
 /// The named scenarios, or the whole catalog when none is named.
 ///
 /// # Errors
@@ -138,6 +192,25 @@ pub fn plan_file(path: &std::path::Path) -> Result<Plan, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_range_may_have_no_end_and_any_length() {
+        let range = |from: u64, to: Option<u64>| Ok(SeedRange { from: Seed(from), to: to.map(Seed) });
+        assert_eq!(seed_range("0..100000000"), range(0, Some(100_000_000)));
+        assert_eq!(seed_range("7.."), range(7, None));
+        for wrong in ["", "5", "..5", "5..5", "9..2", "a..b", "..", "1..-2", "1...2"] {
+            assert!(seed_range(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_time_has_a_unit() {
+        let read = ["90s", "10m", "2h"].map(|text| duration(text).map(|time| time.as_secs()));
+        assert_eq!(read, [Ok(90), Ok(600), Ok(7200)]);
+        for wrong in ["", "s", "10", "1.5h", "-1s", "+1s", "0s", "10 m", "9000000000000000000h", "2d", "1é"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn a_range_of_seeds_is_read_without_its_end() {

@@ -204,7 +204,8 @@ fn command(args: &Args) -> String {
     words.join(" ")
 }
 
-fn explanation(pair: &Pair, difference: Option<&Difference>) -> String {
+/// Two runs of one plan that were not the same, and where they part.
+pub fn explanation(pair: &Pair, difference: Option<&Difference>) -> String {
     let mut out = format!("DIFFERS  {}  seed {}\n", pair.job.scenario, pair.job.seed);
     let mut line = |name: &str, value: String| {
         let _ = writeln!(out, "  {name:<10} {value}");

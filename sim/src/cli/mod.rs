@@ -4,6 +4,7 @@ mod args;
 mod bench;
 mod console;
 mod contract;
+mod fuzz;
 mod list;
 mod meta;
 mod operations;
@@ -11,6 +12,8 @@ mod plan;
 mod replay;
 mod run;
 mod worker;
+
+pub use meta::explanation;
 
 use crate::error::Error;
 use crate::exit_code::ExitCode;
@@ -50,6 +53,8 @@ enum Command {
     Contract(contract::Args),
     /// Check that runs repeat: the same seeds in two processes, in opposite orders
     Meta(meta::Args),
+    /// Run many seeds in worker processes: what fails is folded, run again, cut down and kept
+    Fuzz(fuzz::Args),
     /// Print the suspension points of the modelled host
     Operations(operations::Args),
     /// Measure runs a second, memory and the time to the last line
@@ -101,6 +106,7 @@ fn dispatch(parsed: CommandLine, console: &mut Console) -> Result<ExitCode, Erro
         Command::Replay(args) => replay::execute(&args, console),
         Command::Contract(args) => contract::execute(&args, console),
         Command::Meta(args) => meta::execute(&args, console),
+        Command::Fuzz(args) => fuzz::execute(&args, console),
         Command::Operations(args) => operations::execute(&args, console),
         Command::Bench(args) => bench::execute(&args, console),
         Command::Worker(args) => worker::execute(&args),

@@ -12,7 +12,6 @@ use scenarios::ledgers::{Ledger, sum};
 use scenarios::plan::Plan;
 use scenarios::seed::Seed;
 use serde_json::{Value as Json, json};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
 /// Arguments of `sim run`.
@@ -78,8 +77,7 @@ pub fn check_trace(reporting: &Reporting) -> Result<(), Error> {
 
 /// A seed from the system's entropy, printed before anything can hang.
 fn drawn_and_printed(format: Format, console: &mut Console) -> Result<Seed, Error> {
-    // The keys of a hash map are the entropy that std hands out; no run is on this thread.
-    let seed = Seed(RandomState::new().build_hasher().finish());
+    let seed = args::drawn_seed();
     match format {
         Format::Text => console.print(&format!("seed {seed}\n"))?,
         // Standard output is one JSON document, in which the seed stands as well.

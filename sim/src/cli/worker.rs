@@ -9,6 +9,7 @@ use crate::run::{self, RunOptions};
 use crate::supervisor::Job;
 use crate::trial::Answer;
 use crate::{draw, files, report};
+use rlimit::Resource;
 use scenarios::plan::Plan;
 use std::io::{BufRead, Write};
 use std::time::Duration;
@@ -24,6 +25,12 @@ pub struct Args {
     /// Memory to hold all the time, so that everything else stands at other addresses
     #[arg(long, hide = true, default_value_t = 0)]
     heap_ballast_kib: usize,
+    /// Wall-clock time after which a run is given up from within: for a worker that nobody watches any more
+    #[arg(long, hide = true, default_value_t = 24 * 60 * 60)]
+    run_limit_s: u64,
+    /// Memory that the process may map, in MiB; a run that wants more ends it
+    #[arg(long, hide = true)]
+    memory_limit_mib: Option<u64>,
     /// Nondeterminism to plant in every run
     #[arg(long, hide = true)]
     plant_leak: Option<Leak>,
@@ -35,6 +42,7 @@ pub struct Args {
 /// A usage error for a question that cannot be read, a harness error when the answer cannot be given.
 pub fn execute(args: &Args) -> Result<ExitCode, Error> {
     let changes = args.changes.read()?;
+    limit_memory(args.memory_limit_mib)?;
     let ballast = std::hint::black_box(vec![1_u8; args.heap_ballast_kib * 1024]);
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
@@ -51,6 +59,17 @@ pub fn execute(args: &Args) -> Result<ExitCode, Error> {
     Ok(ExitCode::Held)
 }
 
+/// Bounds what this process may map, so that a run without an end to its wishes ends the worker and not the machine.
+/// A worker that dies leaves no image of itself either: how it ended is told the same on every machine.
+fn limit_memory(mebibytes: Option<u64>) -> Result<(), Error> {
+    let limit = |resource: Resource, bytes: u64| {
+        rlimit::setrlimit(resource, bytes, bytes)
+            .map_err(|error| Error::harness(format!("a worker cannot be limited: {}", files::reason(&error))))
+    };
+    limit(Resource::CORE, 0)?;
+    mebibytes.map_or(Ok(()), |mebibytes| limit(Resource::AS, mebibytes.saturating_mul(1024 * 1024)))
+}
+
 fn serve(job: &Job, args: &Args, changes: &draw::Overrides) -> Result<Answer, Error> {
     let seed = args::seed(&job.seed).map_err(Error::usage)?;
     let plan = match &job.plan {
@@ -64,8 +83,8 @@ fn serve(job: &Job, args: &Args, changes: &draw::Overrides) -> Result<Answer, Er
         scheduler_seed: args.scheduler_seed,
         leak: args.plant_leak,
         are_pins_optional: job.trial.are_pins_optional,
-        // The one who asked watches the clock: this process may hang and be ended.
-        wall_limit: Duration::from_secs(24 * 60 * 60),
+        // The one who asked watches the clock too, and earlier: this process may hang and be ended.
+        wall_limit: Duration::from_secs(args.run_limit_s),
     };
     let result = run::run_plan(&plan, &options)?;
     if let Some(path) = &job.trace {

@@ -112,8 +112,12 @@ const ALSO_COUNT: usize = 5;
 impl Report {
     /// Puts together what is to be said about a run; files of a failure go below `reports`.
     pub fn of(plan: &Plan, result: &RunResult, reports: &Path) -> Self {
+        Self::in_folder(plan, result, folder_of(plan, reports))
+    }
+
+    /// The same, where it is decided already in which folder the files go.
+    pub fn in_folder(plan: &Plan, result: &RunResult, folder: PathBuf) -> Self {
         let trace = &result.trace;
-        let folder = folder_of(plan, reports);
         Self {
             scenario: plan.scenario.clone(),
             seed: plan.seed.to_string(),
@@ -210,22 +214,23 @@ fn folder_of(plan: &Plan, reports: &Path) -> PathBuf {
 }
 
 /// The commands that run a plan again: by seed, where a scenario draws this very plan, and from its file.
-fn commands_of(plan: &Plan, folder: &Path) -> Vec<String> {
+pub fn commands_of(plan: &Plan, folder: &Path) -> Vec<String> {
     let by_seed = draw::arguments_of(plan).map(|arguments| arguments.join(" "));
     by_seed
         .into_iter()
-        .chain([replay_from(folder)])
+        .chain([replay_from(folder, "plan.json")])
         .map(|arguments| format!("cargo run -p sim -- {arguments}"))
         .collect()
 }
 
 /// The arguments that run a plan again from the file that is kept of it below `reports`.
 pub fn replay_of(plan: &Plan, reports: &Path) -> String {
-    replay_from(&folder_of(plan, reports))
+    replay_from(&folder_of(plan, reports), "plan.json")
 }
 
-fn replay_from(folder: &Path) -> String {
-    format!("replay {}", quoted(&files::shown(&folder.join("plan.json"))))
+/// The arguments that run a plan that is kept in that folder under that name.
+pub fn replay_from(folder: &Path, name: &str) -> String {
+    format!("replay {}", quoted(&files::shown(&folder.join(name))))
 }
 
 fn quoted(path: &str) -> String {

@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "an idle session gives its runtime back while its client holds a stream open, and the next call is served as if nothing had happened",
+    weight: 10,
     plan,
 };
 

@@ -1,0 +1,117 @@
+//! The workers of a campaign: blocks of seeds are dealt to threads with a worker each, a bad run costs one run, and results
+//! come back in the order of the seeds.
+
+use super::fold::SeedResult;
+use crate::error::Error;
+use crate::supervisor::{Job, Worker, WorkerSpec};
+use crate::trial::{Answer, TrialOptions};
+use scenarios::catalog::{self, Scenario};
+use scenarios::seed::Seed;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Of this many seeds one is run twice.
+const TWICE_OF: u64 = 16;
+
+/// What each thread of a fleet does.
+#[derive(Clone)]
+pub struct Orders {
+    /// The scenarios that seeds pick from.
+    pub scenarios: Vec<&'static Scenario>,
+    /// Whether every run is repeated.
+    pub is_twice: bool,
+    /// How the worker that runs seeds is started, and the one that repeats some: in other circumstances.
+    pub specs: [WorkerSpec; 2],
+}
+
+/// A block of seeds that was dealt: its place in the order, and its seeds.
+pub type Block = (u64, Range<u64>);
+
+/// What became of a block: results of its first seeds, all of them unless it was cut short, and why if it failed.
+pub struct BlockResult {
+    /// Place in the order.
+    pub index: u64,
+    /// Results in the order of the seeds.
+    pub results: Vec<SeedResult>,
+    /// Why the rest is missing; nothing where everybody was told to stop.
+    pub error: Option<Error>,
+    /// What a person should know and the record does not say.
+    pub notes: Vec<String>,
+}
+
+/// Takes blocks and answers them until there are no more, or everybody is told to stop.
+pub fn work(orders: &Orders, blocks: &Mutex<Receiver<Block>>, results: &Sender<BlockResult>, stop: &Arc<AtomicBool>) {
+    let mut hand = Hand::new(orders);
+    loop {
+        let next = blocks.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok((index, seeds)) = next else { return };
+        let mut block = BlockResult { index, results: Vec::new(), error: None, notes: Vec::new() };
+        for seed in seeds {
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
+            match hand.run(Seed(seed), &mut block.notes) {
+                Ok(result) => block.results.push(result),
+                Err(error) => {
+                    block.error = Some(error);
+                    break;
+                }
+            }
+        }
+        if results.send(block).is_err() {
+            return;
+        }
+    }
+}
+
+/// Whether a seed is among those that are always run twice.
+pub fn is_repeated(seed: Seed) -> bool {
+    xxh3_64(&seed.0.to_le_bytes()).is_multiple_of(TWICE_OF)
+}
+
+/// One thread's pair of workers.
+struct Hand<'a> {
+    orders: &'a Orders,
+    runner: Worker,
+    repeater: Worker,
+}
+
+impl<'a> Hand<'a> {
+    fn new(orders: &'a Orders) -> Self {
+        let [runner, repeater] = &orders.specs;
+        Self { orders, runner: Worker::new(runner.clone()), repeater: Worker::new(repeater.clone()) }
+    }
+
+    fn run(&mut self, seed: Seed, notes: &mut Vec<String>) -> Result<SeedResult, Error> {
+        let scenario = catalog::pick(seed, &self.orders.scenarios)
+            .ok_or_else(|| Error::harness("a campaign without scenarios has nothing to run"))?;
+        let judged = TrialOptions { is_judged: true, ..TrialOptions::default() };
+        let job = Job::of_seed(scenario.id, seed, judged);
+        let (answer, lost) = ask(&mut self.runner, &job, notes)?;
+        let (again, lost_again) = match self.orders.is_twice || is_repeated(seed) {
+            true => ask(&mut self.repeater, &job, notes).map(|(again, lost)| (Some(again), lost))?,
+            false => (None, None),
+        };
+        // A worker that ended by itself, and then did not, is the gravest way not to repeat.
+        Ok(SeedResult { scenario: scenario.id, answer, again: lost.or(lost_again).or(again) })
+    }
+}
+
+/// Asks for a run; where its worker is lost, once more in a fresh one. Returns the answer, and the loss if the run ended a
+/// worker by itself that time only. What ended a worker from outside leaves no mark on what the campaign knows.
+fn ask(worker: &mut Worker, job: &Job, notes: &mut Vec<String>) -> Result<(Answer, Option<Answer>), Error> {
+    let lost = match worker.ask(job)? {
+        Ok(answer) => return Ok((answer, None)),
+        Err(lost) => lost,
+    };
+    match worker.ask(job)? {
+        Err(again) => Ok((Answer::lost(&again.how), None)),
+        Ok(answer) => {
+            notes.push(format!("{} seed {}: {}; run again, it ended as usual", job.scenario, job.seed, lost.how));
+            Ok((answer, (!lost.is_from_outside).then(|| Answer::lost(&lost.how))))
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! After the search: every finding is run again in a fresh process, cut down, and kept with everything a person needs.
+
+use super::fold::nondeterminism;
+use super::folder::Folder;
+use super::outcome::{FindingOutcome, Outcome, Shrunk};
+use super::progress::Progress;
+use super::record::{FindingRow, Record};
+use crate::determinism::{self, Pair};
+use crate::draw::Overrides;
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+use crate::files;
+use crate::report::{self, Report, Style};
+use crate::run::{RunOptions, run_plan};
+use crate::signature::Signature;
+use crate::supervisor::{Job, Worker, WorkerSpec};
+use crate::trial::{InWorker, Judge, TrialOptions};
+use scenarios::plan::Plan;
+use scenarios::seed::Seed;
+use std::path::PathBuf;
+
+/// Seeds before the first one that did not repeat, which are run again with it: what one run leaks into another shows only
+/// among others.
+const COMPANY: u64 = 16;
+
+/// What settling needs.
+pub struct Settling<'a> {
+    /// What the search knows.
+    pub record: &'a Record,
+    /// Where findings go.
+    pub folder: &'a Folder,
+    /// What is changed in the plans that seeds draw.
+    pub changes: &'a Overrides,
+    /// The two kinds of workers of the campaign.
+    pub specs: &'a [WorkerSpec; 2],
+    /// The arguments that run the campaign again.
+    pub command: String,
+    /// Where it is told how far it is.
+    pub progress: &'a mut Progress,
+}
+
+/// Confirms, cuts down and keeps every finding of a record.
+///
+/// # Errors
+/// Harness errors of workers and files; an interruption.
+pub fn settle(settling: &mut Settling<'_>) -> Result<Outcome, Error> {
+    let record = settling.record;
+    let total = record.findings.len();
+    let mut findings = Vec::new();
+    for (at, (signature, row)) in record.findings.iter().enumerate() {
+        settling.progress.tell(|| format!("fuzz: finding {} of {total}: {signature}", at + 1));
+        findings.push(settling.finding(signature, row)?);
+    }
+    findings.sort_by(|one, other| {
+        let place = |found: &FindingOutcome| (found.signature.outcome.gravity(), found.signature.clone());
+        place(one).cmp(&place(other))
+    });
+    Ok(Outcome { record: record.clone(), findings, command: settling.command.clone() })
+}
+
+impl Settling<'_> {
+    fn finding(&mut self, signature: &Signature, row: &FindingRow) -> Result<FindingOutcome, Error> {
+        let plan = self.changes.draw(crate::draw::scenario(&row.scenario)?, row.seed)?;
+        if *signature == nondeterminism() {
+            return self.unrepeatable(signature.clone(), row, &plan, None);
+        }
+        let answer = self.fresh().judge(&plan, judged())?;
+        if !answer.shows(signature) {
+            let subject = format!("{} {}", signature.claim, signature.subject);
+            let unrepeatable = Signature::new(ExitCode::Nondeterminism, "same-plan-same-run", &subject);
+            return self.unrepeatable(unrepeatable, row, &plan, Some(signature));
+        }
+        match signature.outcome {
+            ExitCode::Harness => self.bare(signature, row, &plan),
+            _ => self.confirmed(signature, row, &plan),
+        }
+    }
+
+    fn fresh(&self) -> InWorker {
+        InWorker::new(self.specs[0].clone())
+    }
+
+    /// A failure of the model that repeats: cut down, told by the smallest plan that shows it.
+    fn confirmed(&mut self, signature: &Signature, row: &FindingRow, plan: &Plan) -> Result<FindingOutcome, Error> {
+        let (shown, shrunk) = self.shrink(signature, plan)?;
+        let mut found = self.bare(signature, row, plan)?;
+        let file = if shrunk.is_some() { "shrunk.json" } else { "plan.json" };
+        let result = run_plan(&shown, &RunOptions::default())?;
+        let mut report = Report::in_folder(&shown, &result, found.folder.clone());
+        let is_it = result.findings.iter().map(|finding| Signature::of(finding, &shown) == *signature);
+        let mut is_it = is_it.collect::<Vec<_>>().into_iter();
+        report.blocks.retain(|_| is_it.next().unwrap_or(false));
+        if shrunk.is_some() {
+            self.keep(&found, file, shown.to_json().as_bytes())?;
+            found.commands.push(replay(&found, file));
+        }
+        report.reproduce = found.commands.clone();
+        if let Some(block) = report.blocks.first() {
+            (found.claim, found.what) = (block.claim.clone(), block.what.clone());
+        }
+        found.block = report::text::findings(&report, Style::default()).trim_end().to_owned();
+        found.shrunk = shrunk;
+        self.keep(&found, "trace.jsonl", &report::trace_lines(&shown, &result.trace))?;
+        self.keep(&found, "report.txt", report::text::whole(&report).as_bytes())?;
+        Ok(found)
+    }
+
+    fn shrink(&mut self, _signature: &Signature, plan: &Plan) -> Result<(Plan, Option<Shrunk>), Error> {
+        Ok((plan.clone(), None))
+    }
+
+    /// What can be told of every finding; its plan is kept.
+    fn bare(&self, signature: &Signature, row: &FindingRow, plan: &Plan) -> Result<FindingOutcome, Error> {
+        let folder = self.folder.path().join("findings").join(signature.file_name());
+        let what = row.wordings.iter().max_by_key(|(_, count)| **count).map_or("", |(what, _)| what.as_str());
+        let claim = scenarios::invariants::ALL.iter().find(|invariant| invariant.name == signature.claim);
+        let mut found = FindingOutcome {
+            signature: signature.clone(),
+            row: row.clone(),
+            is_known: self.record.options.known.contains(signature),
+            claim: claim.map_or(String::new(), |invariant| invariant.claim.to_owned()),
+            what: what.to_owned(),
+            block: String::new(),
+            shrunk: None,
+            folder,
+            commands: Vec::new(),
+        };
+        self.keep(&found, "plan.json", plan.to_json().as_bytes())?;
+        found.commands = report::commands_of(plan, &found.folder);
+        found.block = bare_block(&found);
+        Ok(found)
+    }
+
+    /// A run that did not repeat, with the first event in which two of them differ.
+    fn unrepeatable(
+        &mut self,
+        signature: Signature,
+        row: &FindingRow,
+        plan: &Plan,
+        was: Option<&Signature>,
+    ) -> Result<FindingOutcome, Error> {
+        let mut found = self.bare(&signature, row, plan)?;
+        found.claim = "the same plan gives the same run".to_owned();
+        if let Some(was) = was {
+            found.what = format!("the campaign saw {was}, and a fresh process does not");
+        }
+        let explained = self.explain(row.seed)?;
+        found.block = bare_block(&found) + &explained;
+        self.keep(&found, "report.txt", format!("{}\n", found.block).as_bytes())?;
+        Ok(found)
+    }
+
+    /// Runs the seed alone in one worker and after its neighbours in another, and says where the traces part.
+    fn explain(&self, seed: Seed) -> Result<String, Error> {
+        let first = self.record.options.from.0.max(seed.0.saturating_sub(COMPANY));
+        let scratch = self.folder.path().join(".traces");
+        let trace = |side: &str| std::path::absolute(scratch.join(format!("{side}.jsonl"))).unwrap_or_default();
+        let job = |seed: u64, trace: Option<PathBuf>| -> Result<Job, Error> {
+            let among: Vec<_> =
+                self.record.options.scenarios.iter().filter_map(|id| crate::draw::scenario(id).ok()).collect();
+            let scenario = scenarios::catalog::pick(Seed(seed), &among);
+            let scenario = scenario.ok_or_else(|| Error::harness("the campaign has no scenario"))?;
+            Ok(Job { trace, ..Job::of_seed(scenario.id, Seed(seed), judged()) })
+        };
+        let mut in_company = Worker::new(self.specs[0].clone());
+        let mut alone = Worker::new(self.specs[1].clone());
+        for neighbour in first..seed.0 {
+            // It is there only for what it leaves behind.
+            let _ = in_company.ask(&job(neighbour, None)?)?;
+        }
+        let one = in_company.ask(&job(seed.0, Some(trace("one")))?)?;
+        let other = alone.ask(&job(seed.0, Some(trace("other")))?)?;
+        let pair =
+            Pair { job: job(seed.0, None)?, one: one.map_err(|lost| lost.how), other: other.map_err(|lost| lost.how) };
+        let difference = match (&pair.one, &pair.other) {
+            (Ok(_), Ok(_)) => {
+                let read = |side: &str| determinism::read_trace(&trace(side));
+                determinism::first_difference(&read("one")?, &read("other")?)
+            }
+            _ => None,
+        };
+        // Traces of runs that did not repeat say nothing that could be compared later.
+        let _ = std::fs::remove_dir_all(&scratch);
+        Ok(crate::cli::explanation(&pair, difference.as_ref()))
+    }
+
+    fn keep(&self, found: &FindingOutcome, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        files::write_atomically(&found.folder.join(name), bytes)
+    }
+}
+
+fn judged() -> TrialOptions {
+    TrialOptions { is_judged: true, ..TrialOptions::default() }
+}
+
+fn replay(found: &FindingOutcome, file: &str) -> String {
+    format!("cargo run -p sim -- {}", report::replay_from(&found.folder, file))
+}
+
+/// The block of a finding that no run in this process can show.
+fn bare_block(found: &FindingOutcome) -> String {
+    let FindingOutcome { signature, row, what, commands, .. } = found;
+    let mut lines = vec![format!("FAILED  {}  ({})", signature.claim, signature.outcome.word())];
+    lines.push(format!("  scenario   {}   seed {}", row.scenario, row.seed));
+    lines.push(format!("  what       {}", crate::text::printable(what)));
+    let labels = std::iter::once("reproduce").chain(std::iter::repeat(""));
+    lines.extend(commands.iter().zip(labels).map(|(command, label)| format!("  {label:<10} {command}")));
+    lines.join("\n")
+}

@@ -1,0 +1,298 @@
+//! `sim fuzz`: a campaign over many seeds; what it finds is folded, run again, cut down and kept.
+
+use super::args::{self, Changes, Format};
+use super::console::Console;
+use crate::campaign::baseline::Baseline;
+use crate::campaign::fleet::Orders;
+use crate::campaign::folder::{self, Existing, Folder};
+use crate::campaign::outcome::Outcome;
+use crate::campaign::output;
+use crate::campaign::progress::{Progress, spoken};
+use crate::campaign::record::{CampaignOptions, End, Record};
+use crate::campaign::search::{self, Watcher};
+use crate::campaign::settle::{self, Settling};
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+use crate::planted::Leak;
+use crate::supervisor::WorkerSpec;
+use crate::{draw, files, interrupt};
+use clap::ValueEnum;
+use scenarios::catalog::Scenario;
+use scenarios::seed::Seed;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Seeds of a campaign that says neither which nor how many nor how long.
+const RUNS_DEFAULT: u64 = 10_000;
+/// How often what is known is kept, at most.
+const SAVE_EVERY: Duration = Duration::from_secs(1);
+
+/// Arguments of `sim fuzz`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// The seeds to run, from A up to and without B; `A..` goes on until time or a person ends it
+    #[arg(long, value_name = "A..B", value_parser = args::seed_range)]
+    seeds: Option<args::SeedRange>,
+    /// How many seeds to run, from the first of `--seeds`, else from one that is drawn and printed first
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    runs: Option<u64>,
+    /// Stop after this time, such as `90s`, `10m` or `2h`
+    #[arg(long, value_name = "TIME", value_parser = args::duration)]
+    time: Option<Duration>,
+    /// Stop when this many distinct findings are there that no baseline knows
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    stop_after: Option<u64>,
+    /// Only this scenario; may be repeated
+    #[arg(long = "scenario", value_name = "ID")]
+    scenarios: Vec<String>,
+    #[command(flatten)]
+    changes: Changes,
+    /// Run every seed twice, in different workers, and not only one in sixteen
+    #[arg(long)]
+    twice: bool,
+    /// Workers at the same time; as many as there are cores when absent
+    #[arg(long, value_name = "COUNT")]
+    jobs: Option<NonZeroUsize>,
+    /// Folder of the campaign [default: a folder in `reports/fuzz` for this build and these options]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Go on with the campaign in the folder
+    #[arg(long)]
+    resume: bool,
+    /// Signatures that are known: they are told, and only others fail
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Write the signatures of this campaign as a baseline
+    #[arg(long, value_name = "FILE")]
+    write_baseline: Option<PathBuf>,
+    /// Runs that may be spent on cutting down one finding; 0 for none
+    #[arg(long, value_name = "COUNT", default_value_t = 2_000)]
+    shrink_runs: u64,
+    /// Wall-clock time that one run may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    run_limit_s: u64,
+    /// Memory that one worker may map, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 4_096, value_parser = clap::value_parser!(u64).range(256..=1_048_576))]
+    memory_limit_mib: u64,
+    /// Also print annotations for a CI run, and append the summary to the file that `GITHUB_STEP_SUMMARY` names
+    #[arg(long)]
+    github: bool,
+    /// Form of the result
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+    /// Something bad to plant in the workers, to show what it costs
+    #[arg(long, hide = true)]
+    plant_leak: Option<Leak>,
+}
+
+/// Searches, settles and tells.
+///
+/// # Errors
+/// Usage errors of the arguments, the folder and the baseline; harness errors of workers, files and the console; an
+/// interruption that was repeated.
+pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
+    let changes = args.changes.read()?;
+    let scenarios = args::scenarios_named(&args.scenarios)?;
+    let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?.unwrap_or_default();
+    let options = options(args, &scenarios, &baseline)?;
+    check_changes(&changes, &scenarios, options.from)?;
+    let path = args.out.clone().unwrap_or_else(|| Path::new("reports/fuzz").join(folder::default_name(&options)));
+    interrupt::notice()?;
+    let (folder, mut record) = Folder::open(&path, options, existing(args))?;
+    let mut watch = Watch::new(args, &folder);
+    watch.announce(&record);
+    let orders = Orders { scenarios, is_twice: args.twice, specs: specs(args) };
+    search::search(&mut record, &orders, jobs(args), &mut watch)?;
+    folder.save(&record)?;
+    let was_interrupted = record.ended == Some(End::Interrupted);
+    interrupt::answer();
+    let mut settling = Settling {
+        record: &record,
+        folder: &folder,
+        changes: &changes,
+        specs: &orders.specs,
+        command: command(args, &record),
+        progress: &mut watch.progress,
+    };
+    let outcome = settle::settle(&mut settling)?;
+    watch.progress.clear();
+    write(&outcome, &folder, args)?;
+    print(&outcome, &baseline, args, console)?;
+    Ok(if was_interrupted { ExitCode::Interrupted } else { outcome.exit_code() })
+}
+
+fn options(args: &Args, scenarios: &[&'static Scenario], baseline: &Baseline) -> Result<CampaignOptions, Error> {
+    let drawn = || {
+        let seed = Seed(args::drawn_seed().0 >> 16);
+        super::console::complain(&format!("fuzz: seeds from {seed}"));
+        seed
+    };
+    let (from, end) = match args.seeds {
+        Some(args::SeedRange { from, to }) => (from, to),
+        None => (drawn(), None),
+    };
+    let counted = args.runs.map(|runs| from.0.saturating_add(runs));
+    let is_open = end.is_none() && counted.is_none() && args.time.is_none() && args.seeds.is_none();
+    let counted = counted.or(is_open.then(|| from.0.saturating_add(RUNS_DEFAULT)));
+    let to = end.map(|to| to.0).into_iter().chain(counted).min().map(Seed);
+    Ok(CampaignOptions {
+        from,
+        to,
+        scenarios: scenarios.iter().map(|scenario| scenario.id.to_owned()).collect(),
+        changes: args.changes.as_arguments(),
+        is_twice: args.twice,
+        stop_after: args.stop_after,
+        known: baseline.signatures().cloned().collect(),
+        shrink_runs: args.shrink_runs,
+    })
+}
+
+/// What cannot be changed in a plan is a person's mistake, and said before anything runs.
+fn check_changes(changes: &draw::Overrides, scenarios: &[&'static Scenario], seed: Seed) -> Result<(), Error> {
+    scenarios.iter().try_for_each(|scenario| changes.draw(scenario, seed).map(drop))
+}
+
+fn existing(args: &Args) -> Existing {
+    match (args.resume, &args.out) {
+        (true, _) => Existing::Resume,
+        (false, Some(_)) => Existing::Refuse,
+        (false, None) => Existing::Repeat,
+    }
+}
+
+fn jobs(args: &Args) -> NonZeroUsize {
+    args.jobs.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+}
+
+/// The workers: one kind runs the seeds, the other repeats some, elsewhere, without an environment, at other addresses.
+fn specs(args: &Args) -> [WorkerSpec; 2] {
+    let mut arguments = args.changes.as_arguments();
+    arguments.push(format!("--memory-limit-mib={}", args.memory_limit_mib));
+    // Longer than whoever asked waits: it matters only when nobody waits any more.
+    arguments.push(format!("--run-limit-s={}", 2 * args.run_limit_s + 10));
+    let leak = args.plant_leak.and_then(|leak| leak.to_possible_value());
+    arguments.extend(leak.map(|leak| format!("--plant-leak={}", leak.get_name())));
+    let runner = WorkerSpec {
+        arguments: arguments.clone(),
+        directory: PathBuf::from("."),
+        is_environment_cleared: false,
+        environment: Vec::new(),
+        wall_limit: Duration::from_secs(args.run_limit_s),
+    };
+    arguments.push("--heap-ballast-kib=4321".to_owned());
+    let repeater =
+        WorkerSpec { arguments, directory: std::env::temp_dir(), is_environment_cleared: true, ..runner.clone() };
+    [runner, repeater]
+}
+
+/// The arguments that run the same campaign again.
+fn command(args: &Args, record: &Record) -> String {
+    let CampaignOptions { from, to, .. } = &record.options;
+    let to = to.map_or(String::new(), |to| to.to_string());
+    let mut words = vec!["fuzz".to_owned(), format!("--seeds {from}..{to}")];
+    words.extend(args.scenarios.iter().map(|scenario| format!("--scenario {scenario}")));
+    words.extend(args.changes.as_arguments());
+    words.extend(args.twice.then(|| "--twice".to_owned()));
+    words.extend(args.stop_after.map(|count| format!("--stop-after {count}")));
+    words.join(" ")
+}
+
+/// Keeps what is known, tells how far it is, and knows when it is time to end.
+struct Watch<'a> {
+    folder: &'a Folder,
+    time: Option<Duration>,
+    progress: Progress,
+    saved_at: Duration,
+    /// Seeds that were folded before this process began.
+    before: u64,
+}
+
+impl<'a> Watch<'a> {
+    fn new(args: &Args, folder: &'a Folder) -> Self {
+        Self { folder, time: args.time, progress: Progress::new(), saved_at: Duration::ZERO, before: 0 }
+    }
+
+    fn announce(&mut self, record: &Record) {
+        self.before = record.seed_count;
+        if env!("SIM_PROFILE") == "debug" {
+            self.progress.note("fuzz: this is a debug build, several times slower: add `--release` behind `-p sim`");
+        }
+        let place = files::shown(self.folder.path());
+        match record.seed_count {
+            0 => self.progress.note(&format!("fuzz: into {place}")),
+            known => self.progress.note(&format!("fuzz: goes on after {known} seeds in {place}")),
+        }
+    }
+
+    fn line(&self, record: &Record) -> String {
+        let elapsed = self.progress.elapsed();
+        let done = record.seed_count - self.before;
+        let rate = done as f64 / elapsed.as_secs_f64().max(0.001);
+        let total = record.seed_total().map_or(String::new(), |total| format!(" of {total}"));
+        let (seeds, found) = (record.seed_count, record.findings.len());
+        let noun = if found == 1 { "finding" } else { "findings" };
+        let by_seeds = record.seed_total().map(|total| total - seeds).filter(|_| rate > 0.0);
+        let by_seeds = by_seeds.map(|left| Duration::from_secs_f64(left as f64 / rate));
+        let by_time = self.time.map(|time| time.saturating_sub(elapsed));
+        let left = by_seeds.into_iter().chain(by_time).min();
+        let left = left.map_or(String::new(), |left| format!(", {} left", spoken(left)));
+        format!("fuzz: {seeds}{total} seeds, {rate:.0}/s, {found} {noun}{left}")
+    }
+}
+
+impl Watcher for Watch<'_> {
+    fn look(&mut self, record: &Record) -> Result<Option<End>, Error> {
+        let elapsed = self.progress.elapsed();
+        if elapsed >= self.saved_at + SAVE_EVERY {
+            self.folder.save(record)?;
+            self.saved_at = elapsed;
+        }
+        let line = self.line(record);
+        self.progress.tell(|| line);
+        if interrupt::is_asked_for() {
+            self.progress.note("fuzz: stopping, what is known is being finished; once more ends it at once");
+            return Ok(Some(End::Interrupted));
+        }
+        Ok(self.time.filter(|time| elapsed >= *time).map(|_| End::Time))
+    }
+
+    fn note(&mut self, note: &str) {
+        self.progress.note(&format!("fuzz: {note}"));
+    }
+}
+
+/// Writes everything that a machine may read.
+fn write(outcome: &Outcome, folder: &Folder, args: &Args) -> Result<(), Error> {
+    folder.write("findings.json", format!("{:#}\n", output::json(outcome)).as_bytes())?;
+    folder.write("junit.xml", output::junit(outcome).as_bytes())?;
+    folder.write("summary.md", output::markdown(outcome).as_bytes())?;
+    if let Some(path) = &args.write_baseline {
+        files::write_atomically(path, Baseline::of(outcome).to_json().as_bytes())?;
+    }
+    Ok(())
+}
+
+fn print(outcome: &Outcome, baseline: &Baseline, args: &Args, console: &mut Console) -> Result<(), Error> {
+    match args.format {
+        Format::Text => {
+            let text = output::text(outcome, baseline, console.style);
+            console.print(&text)?;
+        }
+        Format::Json => console.print_json(&output::json(outcome))?,
+    }
+    if args.github {
+        console.print(&output::github(outcome))?;
+        append_summary(&output::markdown(outcome))?;
+    }
+    Ok(())
+}
+
+fn append_summary(summary: &str) -> Result<(), Error> {
+    use std::io::Write;
+    let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").map(PathBuf::from) else { return Ok(()) };
+    let file = std::fs::File::options().append(true).create(true).open(&path);
+    file.and_then(|mut file| file.write_all(summary.as_bytes())).map_err(|error| {
+        Error::harness(format!("{}: the summary cannot be appended: {}", files::shown(&path), files::reason(&error)))
+    })
+}
