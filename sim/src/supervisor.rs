@@ -211,13 +211,17 @@ fn tail_of(mut errors: impl Read) -> String {
 }
 
 /// The line of a dying worker's complaints that says why, without ids of threads and processes.
-fn last_words(said: &str) -> Option<&'static str> {
+fn last_words(said: &str) -> Option<String> {
     const KNOWN: [(&str, &str); 3] = [
         ("has overflowed its stack", "the stack overflowed"),
         ("memory allocation of", "no more memory was to be had"),
         ("panicked", "it panicked outside of a run"),
     ];
-    KNOWN.iter().find(|(words, _)| said.contains(words)).map(|(_, meaning)| *meaning)
+    let known = KNOWN.iter().find(|(words, _)| said.contains(words)).map(|(_, meaning)| (*meaning).to_owned());
+    known.or_else(|| {
+        let complaint = said.lines().rev().find_map(|line| line.strip_prefix("error: "))?;
+        Some(crate::text::shortened(complaint, 300))
+    })
 }
 
 enum Answered {

@@ -44,24 +44,11 @@ pub struct BlockResult {
 
 /// Takes blocks and answers them until there are no more, or everybody is told to stop.
 pub fn work(orders: &Orders, blocks: &Mutex<Receiver<Block>>, results: &Sender<BlockResult>, stop: &Arc<AtomicBool>) {
-    let mut hand = Hand::new(orders);
+    let mut hand = Hand::new(orders, stop);
     loop {
         let next = blocks.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((index, seeds)) = next else { return };
-        let mut block = BlockResult { index, results: Vec::new(), error: None, notes: Vec::new() };
-        for seed in seeds {
-            if stop.load(Ordering::Relaxed) {
-                break;
-            }
-            match hand.run(Seed(seed), &mut block.notes) {
-                Ok(result) => block.results.push(result),
-                Err(error) => {
-                    block.error = Some(error);
-                    break;
-                }
-            }
-        }
-        if results.send(block).is_err() {
+        if results.send(hand.block(index, seeds)).is_err() {
             return;
         }
     }
@@ -75,29 +62,68 @@ pub fn is_repeated(seed: Seed) -> bool {
 /// One thread's pair of workers.
 struct Hand<'a> {
     orders: &'a Orders,
+    stop: &'a AtomicBool,
     runner: Worker,
     repeater: Worker,
 }
 
 impl<'a> Hand<'a> {
-    fn new(orders: &'a Orders) -> Self {
+    fn new(orders: &'a Orders, stop: &'a AtomicBool) -> Self {
         let [runner, repeater] = &orders.specs;
-        Self { orders, runner: Worker::new(runner.clone()), repeater: Worker::new(repeater.clone()) }
+        Self { orders, stop, runner: Worker::new(runner.clone()), repeater: Worker::new(repeater.clone()) }
+    }
+
+    /// Runs a block, then repeats some of it from its end: a run must not hang on those before it, and that shows only
+    /// when it has others before it the second time.
+    fn block(&mut self, index: u64, seeds: Range<u64>) -> BlockResult {
+        let mut block = BlockResult { index, results: Vec::new(), error: None, notes: Vec::new() };
+        for seed in seeds.clone() {
+            if self.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            match self.run(Seed(seed), &mut block.notes) {
+                Ok(result) => block.results.push(result),
+                Err(error) => {
+                    block.error = Some(error);
+                    break;
+                }
+            }
+        }
+        let ran = seeds.zip(&block.results).map(|(seed, _)| Seed(seed)).enumerate();
+        let repeated: Vec<_> = ran.filter(|(_, seed)| self.orders.is_twice || is_repeated(*seed)).collect();
+        for (at, seed) in repeated.iter().rev() {
+            let result = &mut block.results[*at];
+            let again = match self.stop.load(Ordering::Relaxed) {
+                true => Err(Error::Interrupted),
+                false => self.repeat(*seed, result, &mut block.notes),
+            };
+            if let Err(error) = again {
+                // Without its repetition a run cannot be folded, nor what comes after it.
+                block.results.truncate(repeated.first().map_or(0, |(first, _)| *first));
+                block.error = block.error.or(Some(error));
+                break;
+            }
+        }
+        block
     }
 
     fn run(&mut self, seed: Seed, notes: &mut Vec<String>) -> Result<SeedResult, Error> {
         let scenario = catalog::pick(seed, &self.orders.scenarios)
             .ok_or_else(|| Error::harness("a campaign without scenarios has nothing to run"))?;
-        let judged = TrialOptions { is_judged: true, ..TrialOptions::default() };
-        let job = Job::of_seed(scenario.id, seed, judged);
-        let (answer, lost) = ask(&mut self.runner, &job, notes)?;
-        let (again, lost_again) = match self.orders.is_twice || is_repeated(seed) {
-            true => ask(&mut self.repeater, &job, notes).map(|(again, lost)| (Some(again), lost))?,
-            false => (None, None),
-        };
-        // A worker that ended by itself, and then did not, is the gravest way not to repeat.
-        Ok(SeedResult { scenario: scenario.id, answer, again: lost.or(lost_again).or(again) })
+        let (answer, lost) = ask(&mut self.runner, &job(scenario, seed), notes)?;
+        Ok(SeedResult { scenario, answer, again: lost })
     }
+
+    fn repeat(&mut self, seed: Seed, result: &mut SeedResult, notes: &mut Vec<String>) -> Result<(), Error> {
+        let (again, lost) = ask(&mut self.repeater, &job(result.scenario, seed), notes)?;
+        // A worker that ended by itself, and then did not, is the gravest way not to repeat.
+        result.again = result.again.take().or(lost).or(Some(again));
+        Ok(())
+    }
+}
+
+fn job(scenario: &Scenario, seed: Seed) -> Job {
+    Job::of_seed(scenario.id, seed, TrialOptions { is_judged: true, ..TrialOptions::default() })
 }
 
 /// Asks for a run; where its worker is lost, once more in a fresh one. Returns the answer, and the loss if the run ended a
@@ -113,5 +139,16 @@ fn ask(worker: &mut Worker, job: &Job, notes: &mut Vec<String>) -> Result<(Answe
             notes.push(format!("{} seed {}: {}; run again, it ended as usual", job.scenario, job.seed, lost.how));
             Ok((answer, (!lost.is_from_outside).then(|| Answer::lost(&lost.how))))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_seed_in_sixteen_is_repeated() {
+        let repeated = (0..16_000).filter(|seed| is_repeated(Seed(*seed))).count();
+        assert!((900..1_100).contains(&repeated), "{repeated}");
     }
 }

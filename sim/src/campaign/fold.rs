@@ -4,14 +4,15 @@ use super::record::{CampaignOptions, ClaimTally, End, FindingRow, Record, VERSIO
 use crate::exit_code::ExitCode;
 use crate::signature::Signature;
 use crate::trial::{Answer, Found};
+use scenarios::catalog::Scenario;
 use scenarios::seed::Seed;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What one seed of a campaign showed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct SeedResult {
-    /// Id of the scenario that the seed picked.
-    pub scenario: &'static str,
+    /// The scenario that the seed picked.
+    pub scenario: &'static Scenario,
     /// What its run showed.
     pub answer: Answer,
     /// What the same run showed in another worker, if it was repeated.
@@ -65,7 +66,7 @@ impl Record {
     /// Folds the next seed. After it the record may have ended by itself.
     pub fn fold(&mut self, result: &SeedResult) {
         let Some(seed) = self.next_seed() else { return };
-        let SeedResult { scenario, answer, again } = result;
+        let SeedResult { scenario: Scenario { id: scenario, .. }, answer, again } = result;
         self.seed_count += 1;
         self.event_count += answer.event_count;
         self.twice_count += u64::from(again.is_some());

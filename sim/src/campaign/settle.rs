@@ -19,9 +19,9 @@ use scenarios::plan::Plan;
 use scenarios::seed::Seed;
 use std::path::PathBuf;
 
-/// Seeds before the first one that did not repeat, which are run again with it: what one run leaks into another shows only
-/// among others.
-const COMPANY: u64 = 16;
+/// Seeds on either side of one that did not repeat, which are run before it in one of two workers: what runs leak into
+/// others shows only among others.
+const COMPANY: u64 = 8;
 
 /// What settling needs.
 pub struct Settling<'a> {
@@ -152,7 +152,7 @@ impl Settling<'_> {
 
     /// Runs the seed alone in one worker and after its neighbours in another, and says where the traces part.
     fn explain(&self, seed: Seed) -> Result<String, Error> {
-        let first = self.record.options.from.0.max(seed.0.saturating_sub(COMPANY));
+        let neighbours = seed.0.saturating_sub(COMPANY)..seed.0.saturating_add(COMPANY);
         let scratch = self.folder.path().join(".traces");
         let trace = |side: &str| std::path::absolute(scratch.join(format!("{side}.jsonl"))).unwrap_or_default();
         let job = |seed: u64, trace: Option<PathBuf>| -> Result<Job, Error> {
@@ -164,7 +164,7 @@ impl Settling<'_> {
         };
         let mut in_company = Worker::new(self.specs[0].clone());
         let mut alone = Worker::new(self.specs[1].clone());
-        for neighbour in first..seed.0 {
+        for neighbour in neighbours.filter(|neighbour| *neighbour != seed.0) {
             // It is there only for what it leaves behind.
             let _ = in_company.ask(&job(neighbour, None)?)?;
         }

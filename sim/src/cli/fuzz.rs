@@ -72,8 +72,8 @@ pub struct Args {
     /// Wall-clock time that one run may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     run_limit_s: u64,
-    /// Memory that one worker may map, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 4_096, value_parser = clap::value_parser!(u64).range(256..=1_048_576))]
+    /// Memory that one worker may map, in MiB; its allocator alone reserves one GiB
+    #[arg(long, value_name = "MIB", default_value_t = 4_096, value_parser = clap::value_parser!(u64).range(2_048..=1_048_576))]
     memory_limit_mib: u64,
     /// Also print annotations for a CI run, and append the summary to the file that `GITHUB_STEP_SUMMARY` names
     #[arg(long)]
