@@ -4,7 +4,8 @@ use std::fmt;
 
 /// A refusal of input from outside, for the plan and trace readers and for validation.
 ///
-/// `Display` is one sentence: place, problem, remedy. All parts are plain text; whoever shows them escapes them.
+/// `Display` is one sentence: place, problem, remedy. Text from outside that stands in a part is bounded and its control
+/// characters are written out, so that the sentence stays one line whatever the file holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadInput {
     /// Where: a file name, a line and column, or a field path such as `clients[0].steps[3].at_ms`.
@@ -18,7 +19,11 @@ pub struct BadInput {
 impl BadInput {
     /// Builds a refusal from its three parts.
     pub fn new(place: impl Into<String>, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { place: place.into(), problem: problem.into(), remedy: remedy.into() }
+        Self {
+            place: told(place.into(), 200),
+            problem: told(problem.into(), PROBLEM_CHARS_MAX),
+            remedy: told(remedy.into(), 200),
+        }
     }
 
     /// The same refusal with the name of the file put before its place.
@@ -27,6 +32,28 @@ impl BadInput {
         self.place = format!("{file}: {}", self.place);
         self
     }
+}
+
+/// The longest problem, in characters: what was expected stands at its end, and is some two hundred.
+const PROBLEM_CHARS_MAX: usize = 500;
+
+/// A part of a sentence: control characters written out, and the middle left out where it is too long, since a reader's
+/// message begins with what was found and ends with what was expected.
+fn told(part: String, chars_max: usize) -> String {
+    let part = if part.contains(char::is_control) { part.chars().map(written_out).collect() } else { part };
+    let count = part.chars().count();
+    if count <= chars_max {
+        return part;
+    }
+    let head = chars_max / 4;
+    let tail = chars_max - head - 3;
+    let head: String = part.chars().take(head).collect();
+    let tail: String = part.chars().skip(count - tail).collect();
+    format!("{head} … {tail}")
+}
+
+fn written_out(each: char) -> String {
+    if each.is_control() { each.escape_default().to_string() } else { each.to_string() }
 }
 
 impl fmt::Display for BadInput {
@@ -89,5 +116,14 @@ mod tests {
     fn a_refusal_reads_as_one_sentence_with_the_file_first() {
         let refusal = BadInput::new("line 3", "no such field", "remove it").in_file("plan.json");
         assert_eq!(refusal.to_string(), "plan.json: line 3: no such field: remove it");
+    }
+
+    #[test]
+    fn text_from_outside_neither_breaks_the_line_nor_makes_it_endless() {
+        let field = format!("unknown field `a\n\u{1b}[31m{}`, expected `b` or `c`", "é".repeat(100_000));
+        let told = BadInput::new("line 3", field, "remove it").to_string();
+        assert!(told.starts_with("line 3: unknown field `a\\n\\u{1b}[31mé"), "{told}");
+        assert!(told.ends_with("é`, expected `b` or `c`: remove it"), "{told}");
+        assert!(told.chars().count() < 600, "{told}");
     }
 }

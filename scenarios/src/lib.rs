@@ -9,6 +9,7 @@ pub mod bad_input;
 pub mod catalog;
 pub mod contract;
 pub mod decision;
+pub mod document;
 pub mod expect;
 pub mod invariants;
 pub mod ledgers;

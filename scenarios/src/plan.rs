@@ -13,6 +13,7 @@ mod tests;
 mod validate;
 
 use crate::bad_input::BadInput;
+use crate::document::without_doubles;
 use crate::seed::{Entropy, Seed};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -69,7 +70,7 @@ pub struct Plan {
     /// How the run ends.
     pub settle: Settle,
     /// Decisions that are fixed: `<who>/<what>@<step>#<n>` to value.
-    #[serde(default, deserialize_with = "parse::pins_without_doubles")]
+    #[serde(default, deserialize_with = "without_doubles")]
     pub pins: BTreeMap<String, u64>,
 }
 

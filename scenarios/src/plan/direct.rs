@@ -1,5 +1,6 @@
 //! What a plan says of objects beside its clients: what is stored before the run, and who calls their methods directly.
 
+use crate::document::without_doubles;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ pub struct StoredObject {
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub named: bool,
     /// Its values by key.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "without_doubles")]
     pub values: BTreeMap<String, Json>,
     /// When its alarm is due, in ms since the start of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]

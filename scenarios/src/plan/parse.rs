@@ -1,11 +1,13 @@
 //! Plans from bytes: size, encoding, version, upgrade, shape, then validation; each refusal is one sentence.
 
 use super::{Edge, Plan, PlanError, VERSION, When};
-use crate::bad_input::{BadInput, PLAN_BYTES_MAX, from_json, text_of};
-use serde::{Deserialize, Deserializer, Serialize, de};
+use crate::bad_input::{PLAN_BYTES_MAX, from_json};
+use crate::document::Format;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use std::collections::BTreeMap;
-use std::fmt;
+
+/// How plans begin.
+const FORMAT: Format = Format { what: "plan", version_field: "version", version: VERSION, bytes_max: PLAN_BYTES_MAX };
 
 impl Plan {
     /// Reads a plan of this or an older version and validates it.
@@ -13,15 +15,7 @@ impl Plan {
     /// # Errors
     /// Anything that is not a valid plan, with place, problem and remedy.
     pub fn parse(bytes: &[u8]) -> Result<Plan, PlanError> {
-        if bytes.len() > PLAN_BYTES_MAX {
-            return Err(BadInput::new(
-                format!("{} bytes", bytes.len()),
-                format!("a plan has at most {PLAN_BYTES_MAX} bytes (16 MiB)"),
-                "check that it is a plan, or take clients out of it",
-            ));
-        }
-        let text = text_of(bytes, "plan")?;
-        let version = version_of(text)?;
+        let (text, version) = FORMAT.begin(bytes)?;
         let plan: Plan = if version == VERSION {
             // Straight from the text, so that errors keep line and column.
             serde_json::from_str(text).map_err(|error| from_json(&error, "plan"))?
@@ -31,35 +25,6 @@ impl Plan {
         };
         plan.validate()?;
         Ok(plan)
-    }
-}
-
-fn version_of(text: &str) -> Result<u32, PlanError> {
-    #[derive(Deserialize)]
-    struct Versioned {
-        version: Option<Json>,
-    }
-    if !text.trim_start().starts_with('{') {
-        return Err(BadInput::new(
-            "line 1 column 1",
-            "a plan is a JSON object and begins with {",
-            "check that it is a plan",
-        ));
-    }
-    let head: Versioned = serde_json::from_str(text).map_err(|error| from_json(&error, "plan"))?;
-    let version = head.version.as_ref().and_then(Json::as_u64);
-    match version {
-        Some(newer) if newer > u64::from(VERSION) => Err(BadInput::new(
-            "version",
-            format!("plan is version {newer}, this build reads up to {VERSION}"),
-            "use the sim that wrote it",
-        )),
-        Some(known @ 1..) => Ok(known as u32),
-        _ => Err(BadInput::new(
-            "version",
-            format!("expected a whole number from 1 to {VERSION}"),
-            format!("write \"version\": {VERSION} if it is a plan of this build"),
-        )),
     }
 }
 
@@ -118,28 +83,4 @@ impl From<When> for WhenFields {
             }
         }
     }
-}
-
-/// Reads the pins; a decision that is pinned twice is refused instead of the later one winning silently.
-pub(super) fn pins_without_doubles<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, u64>, D::Error> {
-    struct Pins;
-    impl<'de> de::Visitor<'de> for Pins {
-        type Value = BTreeMap<String, u64>;
-
-        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-            out.write_str("a map of decision names to whole numbers")
-        }
-
-        fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut pins = BTreeMap::new();
-            while let Some((name, value)) = map.next_entry::<String, u64>()? {
-                if pins.contains_key(&name) {
-                    return Err(de::Error::custom(format!("`{name}` is pinned twice")));
-                }
-                pins.insert(name, value);
-            }
-            Ok(pins)
-        }
-    }
-    from.deserialize_map(Pins)
 }

@@ -123,7 +123,7 @@ fn unknown_fields_and_values_are_refused_everywhere() {
         ("\"settle\": {", "\"settle\": { \"x\": 1,", "unknown field `x`"),
         ("\"seed\": \"7\"", "\"seed\": 7", "expected a string"),
         ("\"seed\": \"7\"", "\"seed\": \"seven\"", "write it like 42"),
-        ("\"pins\": {", "\"pins\": { \"s1/a@0#0\": 1, \"s1/a@0#0\": 2,", "pinned twice"),
+        ("\"pins\": {", "\"pins\": { \"s1/a@0#0\": 1, \"s1/a@0#0\": 2,", "`s1/a@0#0` stands twice"),
         ("\"pins\": {", "\"pins\": { \"latency\": 1,", "<who>/<what>@<step>#<n>"),
     ] {
         let told = refusal(&changed(from, to));

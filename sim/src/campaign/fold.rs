@@ -56,13 +56,6 @@ impl Record {
         self.options.stop_after.is_some_and(|most| self.new_count() >= most)
     }
 
-    /// Readable JSON with a newline at its end; the same record always gives the same bytes.
-    pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("a record is plain data");
-        text.push('\n');
-        text
-    }
-
     /// Folds the next seed. After it the record may have ended by itself.
     pub fn fold(&mut self, result: &SeedResult) {
         let Some(seed) = self.next_seed() else { return };

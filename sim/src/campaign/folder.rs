@@ -1,14 +1,12 @@
 //! The folder of a campaign: what is known is kept in it while the campaign runs, and nobody else's work is touched.
 
-use super::record::{CampaignOptions, Record};
+use super::record::{CampaignOptions, FORMAT, Record};
 use crate::error::Error;
 use crate::files::{self, shown, write_atomically};
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The record of a campaign may have at most this many bytes.
-const RECORD_BYTES_MAX: usize = 64 * 1024 * 1024;
 const RECORD_FILE: &str = "campaign.json";
 const LOCK_FILE: &str = ".lock";
 
@@ -90,7 +88,7 @@ pub fn default_name(options: &CampaignOptions) -> String {
 fn read_record(path: &Path) -> Result<Option<Record>, Error> {
     let file = path.join(RECORD_FILE);
     if file.symlink_metadata().is_ok() {
-        let bytes = files::read_bounded(&file, "record of a campaign", RECORD_BYTES_MAX)?;
+        let bytes = files::read_bounded(&file, FORMAT.what, FORMAT.bytes_max)?;
         let read = Record::parse(&bytes).map_err(|refusal| refusal.in_file(&file.to_string_lossy()));
         return read.map(Some).map_err(|refusal| Error::usage(crate::text::printable(&refusal.to_string())));
     }

@@ -13,6 +13,8 @@ pub struct Outcome {
     pub record: Record,
     /// One a finding, gravest first, then by signature.
     pub findings: Vec<FindingOutcome>,
+    /// Signatures that a baseline knows and this campaign did not meet.
+    pub unseen: Vec<Signature>,
     /// The arguments of `sim` that run the campaign again: `fuzz --seeds 0..1000 …`.
     pub command: String,
 }
@@ -26,6 +28,8 @@ pub struct FindingOutcome {
     pub row: FindingRow,
     /// Whether a baseline knows it: it is told, and fails nothing.
     pub is_known: bool,
+    /// Why it is known, in the words of the baseline; absent where no baseline knows it.
+    pub why_known: Option<String>,
     /// The claim in one sentence, and what happened in the run that is shown.
     pub claim: String,
     /// What happened, in one sentence, in the run that is shown: that of the shrunk plan where there is one.

@@ -1,7 +1,10 @@
 //! What a campaign knows: the runs that were folded, in the order of their seeds, and what they showed. It is a function of
 //! build, seeds and options, and of nothing else; it is written as `campaign.json`.
 
+mod parse;
+
 use crate::signature::Signature;
+use scenarios::document::without_doubles;
 use scenarios::seed::Seed;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -10,6 +13,8 @@ use std::collections::BTreeMap;
 pub const VERSION: u32 = 1;
 /// At most this many wordings are kept of one signature; the rest is counted only.
 pub const WORDINGS_MAX: usize = 8;
+
+pub use parse::FORMAT;
 
 /// Everything that a campaign knows after some seeds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,8 +36,10 @@ pub struct Record {
     /// Events of all runs, repetitions not counted.
     pub event_count: u64,
     /// What the runs of each scenario said of each claim.
+    #[serde(deserialize_with = "without_doubles")]
     pub scenarios: BTreeMap<String, ScenarioTally>,
     /// What was found, a row a signature.
+    #[serde(deserialize_with = "without_doubles")]
     pub findings: BTreeMap<Signature, FindingRow>,
 }
 
@@ -82,6 +89,7 @@ pub struct ScenarioTally {
     /// Runs that were not judged, since the harness failed or the model crashed.
     pub unjudged_count: u64,
     /// Claims that were violated or could not be told in some run; every other claim held in every judged run.
+    #[serde(deserialize_with = "without_doubles")]
     pub claims: BTreeMap<String, ClaimTally>,
 }
 
@@ -106,16 +114,6 @@ pub struct FindingRow {
     /// Runs that showed it.
     pub count: u64,
     /// How it was worded, and in how many runs; at most [`WORDINGS_MAX`].
+    #[serde(deserialize_with = "without_doubles")]
     pub wordings: BTreeMap<String, u64>,
-}
-
-impl Record {
-    /// Reads.
-    ///
-    /// # Errors
-    /// Bad input.
-    pub fn parse(bytes: &[u8]) -> Result<Self, scenarios::bad_input::BadInput> {
-        serde_json::from_slice(bytes)
-            .map_err(|error| scenarios::bad_input::BadInput::new("record", error.to_string(), "x"))
-    }
 }

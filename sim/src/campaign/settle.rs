@@ -1,5 +1,6 @@
 //! After the search: every finding is run again in a fresh process, cut down, and kept with everything a person needs.
 
+use super::baseline::Baseline;
 use super::fold::nondeterminism;
 use super::folder::Folder;
 use super::outcome::{FindingOutcome, Outcome, Shrunk};
@@ -31,6 +32,8 @@ pub struct Settling<'a> {
     pub folder: &'a Folder,
     /// What is changed in the plans that seeds draw.
     pub changes: &'a Overrides,
+    /// What is known.
+    pub baseline: &'a Baseline,
     /// The two kinds of workers of the campaign.
     pub specs: &'a [WorkerSpec; 2],
     /// The arguments that run the campaign again.
@@ -55,7 +58,8 @@ pub fn settle(settling: &mut Settling<'_>) -> Result<Outcome, Error> {
         let place = |found: &FindingOutcome| (found.signature.outcome.gravity(), found.signature.clone());
         place(one).cmp(&place(other))
     });
-    Ok(Outcome { record: record.clone(), findings, command: settling.command.clone() })
+    let unseen = settling.baseline.unseen(record.findings.keys());
+    Ok(Outcome { record: record.clone(), findings, unseen, command: settling.command.clone() })
 }
 
 impl Settling<'_> {
@@ -118,6 +122,7 @@ impl Settling<'_> {
             signature: signature.clone(),
             row: row.clone(),
             is_known: self.record.options.known.contains(signature),
+            why_known: self.baseline.knows(signature).map(str::to_owned),
             claim: claim.map_or(String::new(), |invariant| invariant.claim.to_owned()),
             what: what.to_owned(),
             block: String::new(),

@@ -94,7 +94,7 @@ pub struct Args {
 pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     let changes = args.changes.read()?;
     let scenarios = args::scenarios_named(&args.scenarios)?;
-    let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?.unwrap_or_default();
+    let baseline = Baseline::of_file(args.baseline.as_deref())?;
     let options = options(args, &scenarios, &baseline)?;
     check_changes(&changes, &scenarios, options.from)?;
     let path = args.out.clone().unwrap_or_else(|| Path::new("reports/fuzz").join(folder::default_name(&options)));
@@ -111,6 +111,7 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
         record: &record,
         folder: &folder,
         changes: &changes,
+        baseline: &baseline,
         specs: &orders.specs,
         command: command(args, &record),
         progress: &mut watch.progress,
@@ -118,7 +119,7 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     let outcome = settle::settle(&mut settling)?;
     watch.progress.clear();
     write(&outcome, &folder, args)?;
-    print(&outcome, &baseline, args, console)?;
+    print(&outcome, args, console)?;
     Ok(if was_interrupted { ExitCode::Interrupted } else { outcome.exit_code() })
 }
 
@@ -273,10 +274,10 @@ fn write(outcome: &Outcome, folder: &Folder, args: &Args) -> Result<(), Error> {
     Ok(())
 }
 
-fn print(outcome: &Outcome, baseline: &Baseline, args: &Args, console: &mut Console) -> Result<(), Error> {
+fn print(outcome: &Outcome, args: &Args, console: &mut Console) -> Result<(), Error> {
     match args.format {
         Format::Text => {
-            let text = output::text(outcome, baseline, console.style);
+            let text = output::text(outcome, console.style);
             console.print(&text)?;
         }
         Format::Json => console.print_json(&output::json(outcome))?,

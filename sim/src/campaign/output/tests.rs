@@ -1,0 +1,120 @@
+//! Every form of output: how a rich outcome looks, and what becomes of hostile text in it.
+
+use super::sample::{HOSTILE, hostile, outcome};
+use super::*;
+use crate::report::Style;
+
+const BRIGHT: Style = Style { is_colored: true, has_glyphs: true };
+
+#[test]
+fn a_rich_outcome_looks_like_this() {
+    let outcome = outcome();
+    insta::assert_snapshot!("text", text(&outcome, Style::default()));
+    insta::assert_snapshot!("markdown", markdown(&outcome));
+    insta::assert_snapshot!("junit", junit(&outcome));
+    insta::assert_snapshot!("github", github(&outcome));
+    insta::assert_snapshot!("json", serde_json::to_string_pretty(&json(&outcome)).expect("plain data"));
+}
+
+#[test]
+fn an_outcome_without_findings_is_one_line_of_text() {
+    let mut outcome = outcome();
+    outcome.findings.clear();
+    outcome.unseen.clear();
+    outcome.record.findings.clear();
+    assert_eq!(text(&outcome, Style::default()), "held  100 runs, seeds 0..100: nothing was found\n");
+    assert_eq!(github(&outcome), "::notice title=sim fuzz::100 runs, seeds 0..100: nothing was found\n");
+    assert!(markdown(&outcome).starts_with("## ✅ held: 100 runs, seeds 0..100: nothing was found\n"));
+}
+
+#[test]
+fn a_campaign_that_did_not_come_to_its_end_says_so() {
+    let mut outcome = outcome();
+    for (end, told) in
+        [(Some(End::Time), "time limit"), (Some(End::StopAfter), "enough was found"), (None, "not at its end")]
+    {
+        outcome.record.ended = end;
+        assert!(text(&outcome, Style::default()).contains(told), "{told}");
+    }
+}
+
+/// All hostile texts, alone and together.
+fn hostile_outcomes() -> impl Iterator<Item = Outcome> {
+    HOSTILE.map(str::to_owned).into_iter().chain([HOSTILE.concat()]).map(|text| hostile(&text))
+}
+
+#[test]
+fn no_form_for_people_holds_a_control_character() {
+    for outcome in hostile_outcomes() {
+        for told in [text(&outcome, Style::default()), markdown(&outcome), junit(&outcome), github(&outcome)] {
+            let held: Vec<char> = told.chars().filter(|each| each.is_control() && *each != '\n').collect();
+            assert!(held.is_empty(), "{held:?} in\n{told}");
+            assert!(!told.contains(['\u{202e}', '\u{2028}']), "{told}");
+        }
+        let colours = text(&outcome, BRIGHT);
+        assert!(!colours.contains("\u{1b}[31mred") && !colours.contains('\u{9b}'), "{colours}");
+    }
+}
+
+#[test]
+fn junit_is_well_formed_and_keeps_the_text() {
+    for outcome in hostile_outcomes() {
+        let told = junit(&outcome);
+        let document = roxmltree::Document::parse(&told).unwrap_or_else(|error| panic!("{error}\n{told}"));
+        let suites: Vec<_> = document.descendants().filter(|node| node.has_tag_name("testsuite")).collect();
+        assert_eq!(suites.len(), outcome.record.options.scenarios.len());
+        let cases = document.descendants().filter(|node| node.has_tag_name("testcase")).count();
+        assert!(cases >= suites.len() * (invariants::ALL.len() + DEMANDS.len()));
+        assert!(document.descendants().all(|node| !node.has_tag_name("script") && !node.is_comment()));
+    }
+    let told = junit(&hostile("<script>]]>&"));
+    let document = roxmltree::Document::parse(&told).expect("well-formed");
+    assert!(document.descendants().any(|node| node.attribute("classname") == Some("<script>]]>&")), "{told}");
+}
+
+#[test]
+fn junit_holds_no_time_and_no_id() {
+    let told = junit(&outcome());
+    let document = roxmltree::Document::parse(&told).expect("well-formed");
+    for name in ["time", "timestamp", "uuid", "hostname"] {
+        assert!(document.descendants().all(|node| node.attribute(name).is_none()), "{name} in\n{told}");
+    }
+}
+
+#[test]
+fn no_annotation_is_forged() {
+    for outcome in hostile_outcomes() {
+        let told = github(&outcome);
+        assert_eq!(told.lines().count(), outcome.findings.len(), "{told}");
+        for line in told.lines() {
+            let is_ours =
+                ["::error title=", "::warning title=", "::notice title="].iter().any(|head| line.starts_with(head));
+            assert!(is_ours, "{line}");
+            let title = line.split("::").nth(1).expect("a command");
+            assert!(!title.contains(','), "{line}");
+        }
+    }
+}
+
+#[test]
+fn every_row_of_a_table_has_its_cells_and_no_markup_of_others() {
+    for outcome in hostile_outcomes() {
+        let told = markdown(&outcome);
+        let mut fence: Option<&str> = None;
+        for line in told.lines() {
+            match fence {
+                Some(end) if line == end => fence = None,
+                Some(_) => {}
+                None if line.starts_with("```") => fence = Some(line.trim_end_matches("text")),
+                None => {
+                    let cells = line.matches('|').count();
+                    assert!([0, 6, 7].contains(&cells), "{line}");
+                    let outside: String = line.split('`').step_by(2).collect();
+                    assert!(!outside.contains("<script>") && !outside.contains("<!--"), "{line}");
+                    assert!(!outside.contains("](") && !outside.contains('@'), "{line}");
+                }
+            }
+        }
+        assert_eq!(fence, None, "a fence is open at the end");
+    }
+}
