@@ -74,7 +74,7 @@ fn question(value: &Json) -> Option<String> {
 }
 
 /// Splits at each `;` outside of strings.
-fn statements(code: &str) -> impl Iterator<Item = &str> {
+pub fn statements(code: &str) -> impl Iterator<Item = &str> {
     let mut in_string = false;
     let mut is_escaped = false;
     code.split(move |each: char| {

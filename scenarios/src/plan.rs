@@ -297,6 +297,11 @@ impl Plan {
         PlanDigest(xxh3_64(self.compact_json().as_bytes()))
     }
 
+    /// The digest without where the plan comes from: plans of different seeds that do the same have the same.
+    pub fn content_digest(&self) -> PlanDigest {
+        Plan { scenario: String::new(), seed: Seed(0), ..self.clone() }.digest()
+    }
+
     /// Readable JSON, two spaces deep, ending with a newline.
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("a plan is plain data");

@@ -35,6 +35,7 @@ pub mod planted;
 pub mod recorder;
 pub mod report;
 pub mod run;
+pub mod shrink;
 pub mod signature;
 pub mod supervisor;
 pub mod text;

@@ -183,7 +183,7 @@ impl Plan {
     }
 
     /// Whether a session of this alias is stored before the run or can be opened in it.
-    fn has_session(&self, alias: &str) -> bool {
+    pub fn has_session(&self, alias: &str) -> bool {
         let opens =
             |client: &ClientPlan| client.name == client_of(alias) && client.session_aliases().any(|each| each == alias);
         self.storage.iter().any(|stored| stored.session == alias) || self.clients.iter().any(opens)

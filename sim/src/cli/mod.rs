@@ -11,6 +11,7 @@ mod operations;
 mod plan;
 mod replay;
 mod run;
+mod shrink;
 mod worker;
 
 pub use meta::explanation;
@@ -49,6 +50,8 @@ enum Command {
     Plan(plan::Args),
     /// Run a plan from a file
     Replay(replay::Args),
+    /// Make a plan that fails as small and simple as it can be, while it fails in the same way
+    Shrink(shrink::Args),
     /// Check the rows of the seed contract, each in a world of its own
     Contract(contract::Args),
     /// Check that runs repeat: the same seeds in two processes, in opposite orders
@@ -104,6 +107,7 @@ fn dispatch(parsed: CommandLine, console: &mut Console) -> Result<ExitCode, Erro
         Command::List(args) => list::execute(&args, console),
         Command::Plan(args) => plan::execute(&args, console),
         Command::Replay(args) => replay::execute(&args, console),
+        Command::Shrink(args) => shrink::execute(&args, console),
         Command::Contract(args) => contract::execute(&args, console),
         Command::Meta(args) => meta::execute(&args, console),
         Command::Fuzz(args) => fuzz::execute(&args, console),

@@ -199,7 +199,7 @@ fn checks_of(result: &RunResult) -> Vec<Check> {
 }
 
 /// `reports/<scenario>/<seed>-<plan digest>`: it depends on the plan alone, so that the same run writes the same files.
-fn folder_of(plan: &Plan, reports: &Path) -> PathBuf {
+pub fn folder_of(plan: &Plan, reports: &Path) -> PathBuf {
     // The id of a plan made by hand is free text: it must not lead out of the folder.
     let plain = |each: char| if each.is_ascii_alphanumeric() || each == '-' { each } else { '_' };
     let parts = plan
@@ -230,7 +230,12 @@ pub fn replay_of(plan: &Plan, reports: &Path) -> String {
 
 /// The arguments that run a plan that is kept in that folder under that name.
 pub fn replay_from(folder: &Path, name: &str) -> String {
-    format!("replay {}", quoted(&files::shown(&folder.join(name))))
+    replay_of_file(&folder.join(name))
+}
+
+/// The arguments that run the plan of a file again.
+pub fn replay_of_file(path: &Path) -> String {
+    format!("replay {}", quoted(&files::shown(path)))
 }
 
 fn quoted(path: &str) -> String {

@@ -1,0 +1,252 @@
+//! `sim shrink`: makes a plan that fails as small and simple as it can be, and tells the failure of what is left.
+
+use super::args::{self, Changes, Format};
+use super::console::{Console, complain};
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+use crate::report::{self, Report};
+use crate::run::{RunOptions, run_plan};
+use crate::shrink::{self, Budget, Ending, Progress, RUNS_DEFAULT, Shrinking};
+use crate::signature::Signature;
+use crate::supervisor::WorkerSpec;
+use crate::trial::{InWorker, Judge, TrialOptions};
+use crate::{files, interrupt};
+use scenarios::plan::Plan;
+use serde_json::{Value as Json, json};
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Runs between two lines of progress where nobody watches.
+const RUNS_A_LINE: u64 = 500;
+/// Runs between two states of the line on a terminal.
+const RUNS_A_LOOK: u64 = 10;
+
+/// Arguments of `sim shrink`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// The plan: as `sim plan` prints it, or from a report
+    #[arg(value_name = "PLAN")]
+    file: PathBuf,
+    #[command(flatten)]
+    changes: Changes,
+    /// What the plan must go on to show, such as `liveness/idle-runtime-is-released/session`; the gravest it shows
+    /// if nothing is said
+    #[arg(long, value_name = "SIGNATURE")]
+    signature: Option<Signature>,
+    /// Runs that may be spent
+    #[arg(long, value_name = "RUNS", default_value_t = RUNS_DEFAULT, value_parser = clap::value_parser!(u64).range(2..))]
+    budget: u64,
+    /// Where to write the shrunk plan; `shrunk.json` in the folder of the plan's report if nothing is said
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Wall-clock time that one run may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    run_limit_s: u64,
+    /// Form of the result
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+    /// Folder that reports of failures are written to
+    #[arg(long, value_name = "DIR", default_value = "reports")]
+    reports: PathBuf,
+}
+
+/// Everything that was written and is to be told.
+struct Told<'a> {
+    signature: &'a Signature,
+    shrinking: &'a Shrinking,
+    /// The shrunk plan's file.
+    file: &'a Path,
+    /// Files of what else was met.
+    others: &'a [(Signature, PathBuf)],
+    /// The run of the shrunk plan.
+    report: &'a Report,
+}
+
+/// Shrinks, writes and tells.
+///
+/// # Errors
+/// Usage errors of the arguments and of a plan that holds; harness errors of runs, files and the console; an interruption
+/// before anything was found.
+pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
+    let plan = args.changes.read()?.change(args::plan_file(&args.file)?)?;
+    let folder = report::folder_of(&plan, &args.reports);
+    let file = args.out.clone().unwrap_or_else(|| folder.join("shrunk.json"));
+    check_out(&file, &args.file)?;
+    interrupt::notice()?;
+    let mut judge = InWorker::new(worker(args));
+    let signature = match &args.signature {
+        Some(signature) => signature.clone(),
+        None => {
+            let options = TrialOptions { is_judged: true, ..TrialOptions::default() };
+            let answer = judge.judge(&plan, options)?;
+            shrink::gravest(&answer).cloned().map_err(|error| of_file(&args.file, error))?
+        }
+    };
+    let mut line = ProgressLine::new();
+    line.begin(&signature);
+    let budget = Budget { runs: args.budget };
+    let shrunk = shrink::shrink(&plan, &signature, &budget, &mut judge, &mut |progress| line.show(progress));
+    line.end();
+    let shrinking = shrunk.map_err(|error| of_file(&args.file, error))?;
+    files::write_atomically(&file, shrinking.plan.to_json().as_bytes())?;
+    let beside = file.parent().unwrap_or(Path::new("."));
+    let others = write_others(&shrinking, beside)?;
+    match &shrinking.ending {
+        Ending::Interrupted => {
+            complain(&format!("interrupted: the least plan so far is in {}", files::shown(&file)));
+            return Ok(ExitCode::Interrupted);
+        }
+        Ending::Harness { what, plan } => return Err(broken(what, plan, &file, beside)),
+        Ending::Minimal | Ending::Spent => {}
+    }
+    let result = run_plan(&shrinking.plan, &RunOptions::default())?;
+    let mut report = Report::of(&shrinking.plan, &result, &args.reports);
+    report.reproduce = vec![format!("cargo run -p sim -- {}", report::replay_of_file(&file))];
+    let told = Told { signature: &signature, shrinking: &shrinking, file: &file, others: &others, report: &report };
+    match args.format {
+        Format::Text => {
+            console.print(&text(&told))?;
+            console.print(&report::text::findings(&report, console.style))?;
+            console.print(&report::text::summary(&report, console.style))?;
+        }
+        Format::Json => console.print_json(&document(&told))?,
+    }
+    Ok(result.outcome())
+}
+
+/// The plan that is handed in stays as it is, and only ordinary files are replaced.
+fn check_out(out: &Path, plan: &Path) -> Result<(), Error> {
+    let refuse = |problem: &str| Err(Error::usage(format!("--out {}: {problem}", files::shown(out))));
+    if out.is_dir() {
+        return refuse("is a directory: name a file in it");
+    }
+    if out.symlink_metadata().is_ok_and(|found| !found.is_file()) {
+        return refuse("is no ordinary file: name a new file");
+    }
+    match (out.canonicalize(), plan.canonicalize()) {
+        (Ok(one), Ok(other)) if one == other => refuse("is the plan itself: name another file"),
+        _ => Ok(()),
+    }
+}
+
+fn worker(args: &Args) -> WorkerSpec {
+    WorkerSpec {
+        arguments: Vec::new(),
+        directory: PathBuf::from("."),
+        is_environment_cleared: false,
+        environment: Vec::new(),
+        wall_limit: Duration::from_secs(args.run_limit_s),
+    }
+}
+
+fn of_file(file: &Path, error: Error) -> Error {
+    let told = |sentence: &str| format!("{}: {sentence}", files::shown(file));
+    match error {
+        Error::Usage(sentence) => Error::usage(told(&sentence)),
+        Error::Harness(sentence) => Error::harness(told(&sentence)),
+        Error::Interrupted => Error::Interrupted,
+    }
+}
+
+/// Each finding that was met on the way, as a plan of its own.
+fn write_others(shrinking: &Shrinking, folder: &Path) -> Result<Vec<(Signature, PathBuf)>, Error> {
+    let mut written = Vec::new();
+    for (signature, plan) in &shrinking.others {
+        let file = folder.join(format!("met-{}.json", signature.file_name()));
+        files::write_atomically(&file, plan.to_json().as_bytes())?;
+        written.push((signature.clone(), file));
+    }
+    Ok(written)
+}
+
+/// The harness failed over a candidate: that plan is kept, and so is the least one so far.
+fn broken(what: &str, culprit: &Plan, shrunk: &Path, folder: &Path) -> Error {
+    let file = folder.join("harness-error.json");
+    if let Err(error) = files::write_atomically(&file, culprit.to_json().as_bytes()) {
+        return error;
+    }
+    Error::harness(format!(
+        "the harness failed over a candidate: {}: it is in {}, the least plan before it in {}",
+        crate::text::printable(what),
+        files::shown(&file),
+        files::shown(shrunk)
+    ))
+}
+
+fn text(told: &Told<'_>) -> String {
+    let summary = &told.shrinking.summary;
+    let mut out = format!("{}\n", told.signature);
+    for (at, line) in shrink::lines(summary).iter().enumerate() {
+        let label = if at == 0 { "shrunk" } else { "" };
+        let _ = writeln!(out, "  {label:<10} {line}");
+    }
+    let _ = writeln!(out, "  {:<10} {}, after {} runs", "written", files::shown(told.file), summary.run_count);
+    for (signature, file) in told.others {
+        let _ = writeln!(out, "  {:<10} {signature}, see {}", "also met", files::shown(file));
+    }
+    out.push('\n');
+    out
+}
+
+fn document(told: &Told<'_>) -> Json {
+    let summary = &told.shrinking.summary;
+    let sizes: Vec<Json> = summary
+        .sizes
+        .iter()
+        .map(|(what, before, after)| json!({"what": what, "before": before, "after": after}))
+        .collect();
+    let others: Vec<Json> = told
+        .others
+        .iter()
+        .map(|(signature, file)| json!({"signature": signature.to_string(), "file": files::shown(file)}))
+        .collect();
+    json!({
+        "signature": told.signature.to_string(),
+        "run_count": summary.run_count,
+        "is_minimal": summary.is_minimal,
+        "sizes": sizes,
+        "irrelevant": summary.irrelevant,
+        "file": files::shown(told.file),
+        "also_met": others,
+        "report": report::json::document(told.report),
+        "exit_code": told.report.outcome.number(),
+    })
+}
+
+/// How far it is, on standard error: a line that is written over on a terminal, a line now and then elsewhere.
+struct ProgressLine {
+    is_terminal: bool,
+    is_open: bool,
+}
+
+impl ProgressLine {
+    fn new() -> Self {
+        Self { is_terminal: std::io::stderr().is_terminal(), is_open: false }
+    }
+
+    fn begin(&mut self, signature: &Signature) {
+        complain(&format!("shrink: {signature}"));
+    }
+
+    fn show(&mut self, progress: &Progress) {
+        let Progress { run_count, run_max, step_count, session_count, pin_count } = progress;
+        let text = format!(
+            "shrink: {run_count} of at most {run_max} runs, {step_count} steps, {session_count} sessions, {pin_count} decisions"
+        );
+        if self.is_terminal && run_count % RUNS_A_LOOK == 0 {
+            self.is_open = true;
+            // Nothing is to be done when even standard error fails.
+            let _ = write!(anstream::stderr(), "\r\u{1b}[2K{text}");
+        } else if !self.is_terminal && run_count % RUNS_A_LINE == 0 {
+            complain(&text);
+        }
+    }
+
+    fn end(&mut self) {
+        if self.is_open {
+            let _ = write!(anstream::stderr(), "\r\u{1b}[2K");
+        }
+    }
+}

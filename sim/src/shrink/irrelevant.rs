@@ -1,0 +1,159 @@
+//! What does not matter for a failure: questions that may be answered in any way, and numbers that may be larger.
+//!
+//! Everything that is said was tried: each question with several entropies, usual and hostile, while every other decision
+//! stays what it was; each number at twice and ten times its size.
+
+use super::number::{self, Place};
+use super::search::{Search, Stop};
+use super::timeline;
+use crate::trial::TrialOptions;
+use scenarios::decision::DecisionName;
+use scenarios::plan::{Plan, RuntimeBuild, Severity};
+use scenarios::seed::{Entropy, Seed};
+
+/// Entropies that are tried of each question and severity.
+const ENTROPY_COUNT: u64 = 8;
+
+/// Questions that mean one thing to a person.
+struct Questions {
+    /// What they decide, in a sentence `any … works here`.
+    noun: &'static str,
+    /// The questions, or their first segments followed by a dot.
+    whats: &'static [&'static str],
+}
+
+const QUESTIONS: &[Questions] = &[
+    Questions { noun: "latency", whats: &["latency.", "net."] },
+    Questions { noun: "commit time", whats: &["commit"] },
+    Questions { noun: "lateness of alarms", whats: &["alarm.late"] },
+    Questions { noun: "order of what meets in one millisecond", whats: &["order."] },
+    Questions { noun: "placement", whats: &["placement"] },
+    Questions { noun: "id", whats: &["session-id", "execution-id", "correlation-id"] },
+    Questions { noun: "jitter", whats: &["alarm.retry-jitter", "routing.jitter"] },
+];
+
+impl Questions {
+    fn has(&self, what: &str) -> bool {
+        self.whats.iter().any(|known| if known.ends_with('.') { what.starts_with(known) } else { what == *known })
+    }
+}
+
+/// Adds a sentence for everything that was found not to matter; what was found stays when the budget ends.
+pub(super) fn find(search: &mut Search<'_>, told: &mut Vec<String>) -> Result<(), Stop> {
+    let plan = search.best.clone();
+    let options = TrialOptions { is_judged: true, are_pins_optional: true, tells_decisions: true };
+    let decisions = search.ask(&plan, options)?.decisions;
+    let asked = |questions: &&Questions| decisions.iter().any(|(name, _)| questions.has(what_of(name)));
+    let is_open = |questions: &&Questions| !plan.pins.keys().any(|name| questions.has(what_of(name)));
+    let mut free = Vec::new();
+    for questions in QUESTIONS.iter().filter(asked).filter(is_open) {
+        if is_free(search, &plan, &decisions, &[questions])? {
+            free.push(questions);
+        }
+    }
+    let nouns: Vec<&str> = free.iter().map(|questions| questions.noun).collect();
+    match &nouns[..] {
+        [] => {}
+        [one] => told.push(format!("any {one} works here")),
+        [first @ .., last] if is_free(search, &plan, &decisions, &free)? => {
+            told.push(format!("any {} and {last} works here", first.join(", ")));
+        }
+        _ => told.extend(nouns.iter().map(|noun| format!("any {noun} works here"))),
+    }
+    settings(search, &plan, told)?;
+    numbers(search, &plan, told)
+}
+
+fn what_of(name: &str) -> &str {
+    let what = name.split_once('/').map_or(name, |(_, rest)| rest);
+    what.split_once('@').map_or(what, |(what, _)| what)
+}
+
+/// Whether the failure shows however these questions are answered, as far as that was tried.
+fn is_free(
+    search: &mut Search<'_>,
+    plan: &Plan,
+    decisions: &[(String, u64)],
+    free: &[&Questions],
+) -> Result<bool, Stop> {
+    let is_kept = |name: &str| DecisionName::parse(name).is_some() && !free.iter().any(|each| each.has(what_of(name)));
+    let pins = decisions.iter().filter(|(name, _)| is_kept(name)).cloned().collect();
+    let mut open = Plan { pins, ..plan.clone() };
+    for severity in [Severity::Usual, Severity::Hostile] {
+        open.world.severity = severity;
+        for number in 0..ENTROPY_COUNT {
+            open.entropy = Some(Entropy::of("shrink", Seed(number)));
+            if !shows(search, &open)? {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+fn shows(search: &mut Search<'_>, plan: &Plan) -> Result<bool, Stop> {
+    if plan.validate().is_err() {
+        return Ok(false);
+    }
+    let answer = search.judge(plan)?;
+    Ok(search.is_shown(&answer))
+}
+
+fn settings(search: &mut Search<'_>, plan: &Plan, told: &mut Vec<String>) -> Result<(), Stop> {
+    if plan.world.runtime_build == RuntimeBuild::default() {
+        let mut other = plan.clone();
+        other.world.runtime_build = RuntimeBuild::November2026;
+        if shows(search, &other)? {
+            told.push("either build of the runtime works here".to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// Numbers that were made as small as they can be: whether larger ones do as well.
+fn numbers(search: &mut Search<'_>, plan: &Plan, told: &mut Vec<String>) -> Result<(), Stop> {
+    let named = [
+        (Place::SessionTimeout, "session timeout"),
+        (Place::PausedIdle, "timeout of paused sessions"),
+        (Place::Cap, "soft cap"),
+        (Place::Quiet, "quiet at the end"),
+    ];
+    let mut larger = Vec::new();
+    for (place, noun) in named {
+        let value = number::value(plan, &place).unwrap_or(0);
+        let times = |factor: u64| number::with(plan, &place, value.checked_mul(factor)?);
+        if value > 0 && all_show(search, [times(2), times(10)])? {
+            larger.push(noun);
+        }
+    }
+    if !timeline::gaps(plan).is_empty() && all_show(search, [2, 10].map(|factor| stretched(plan, factor)))? {
+        larger.push("time between steps");
+    }
+    if let Some((last, first)) = larger.split_last() {
+        let list = if first.is_empty() { (*last).to_owned() } else { format!("{} or {last}", first.join(", ")) };
+        told.push(format!("a larger {list} works as well (twice and ten times were tried)"));
+    }
+    Ok(())
+}
+
+/// The plan with every gap of its time line that many times as long.
+fn stretched(plan: &Plan, factor: u64) -> Option<Plan> {
+    let mut changed = plan.clone();
+    for (gap, ms) in timeline::gaps(plan).into_iter().enumerate() {
+        timeline::set_gap(&mut changed, gap, ms.checked_mul(factor)?);
+    }
+    Some(changed)
+}
+
+fn all_show(search: &mut Search<'_>, plans: [Option<Plan>; 2]) -> Result<bool, Stop> {
+    for plan in plans {
+        let is_shown = match plan {
+            Some(plan) => shows(search, &plan)?,
+            None => false,
+        };
+        if !is_shown {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,133 @@
+//! The settings of a plan that are not numbers: each has a plainer state, and a plan is the simpler the fewer stand otherwise.
+
+use super::code;
+use scenarios::plan::{Action, Core, Edge, Effect, Plan, RuntimeBuild, Severity, When};
+
+/// A setting that stands otherwise than in the plainest plan; indexes are those of the plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// How far latencies stray, made milder.
+    Severity(Severity),
+    /// The newer runtime.
+    Build,
+    /// The core as described.
+    Core,
+    /// Touches at the end.
+    Touch,
+    /// A client that opens its stream again.
+    Reopen(usize),
+    /// A call that the next step does not wait for.
+    Overlap(usize, usize),
+    /// A resume of what another client was told.
+    Of(usize, usize),
+    /// A call where a ping may do.
+    Call(usize, usize),
+    /// A call of a caller that the next does not wait for.
+    CallOverlap(usize, usize),
+    /// A trigger for one session only.
+    FaultSession(usize),
+    /// A trigger for one root only.
+    FaultRoot(usize),
+    /// A trigger at the end of an operation.
+    FaultEnd(usize),
+    /// A failure of all later matches too.
+    Lasting(usize),
+    /// A failure with a text of its own.
+    Text(usize),
+    /// A failure with flags of its own.
+    Flags(usize),
+    /// A hold that fails in the end.
+    HoldFails(usize),
+}
+
+/// The settings that stand otherwise.
+pub fn settings(plan: &Plan) -> Vec<Setting> {
+    let milder = [Severity::Calm, Severity::Usual].into_iter().filter(|each| *each < plan.world.severity);
+    let mut list: Vec<Setting> = milder.map(Setting::Severity).collect();
+    let mut add = |is_set: bool, setting: Setting| list.extend(is_set.then_some(setting));
+    add(plan.world.runtime_build != RuntimeBuild::default(), Setting::Build);
+    add(plan.core != Core::default(), Setting::Core);
+    add(plan.settle.touch, Setting::Touch);
+    for (at, client) in plan.clients.iter().enumerate() {
+        add(client.reopen_stream, Setting::Reopen(at));
+        for (step, each) in client.steps.iter().enumerate() {
+            add(matches!(each.action, Action::Call { .. }), Setting::Call(at, step));
+            add(matches!(each.action, Action::Call { overlap: true, .. }), Setting::Overlap(at, step));
+            add(matches!(each.action, Action::Resume { of: Some(_), .. }), Setting::Of(at, step));
+        }
+    }
+    for (at, caller) in plan.callers.iter().enumerate() {
+        for (call, each) in caller.calls.iter().enumerate() {
+            add(each.overlap, Setting::CallOverlap(at, call));
+        }
+    }
+    for (at, fault) in plan.faults.iter().enumerate() {
+        if let When::Operation { root, edge, session, .. } = &fault.when {
+            add(session.is_some(), Setting::FaultSession(at));
+            add(root.is_some(), Setting::FaultRoot(at));
+            add(*edge == Edge::End, Setting::FaultEnd(at));
+        }
+        match &fault.effect {
+            Effect::Fail { text, flags, lasting, .. } => {
+                add(*lasting, Setting::Lasting(at));
+                add(text.is_some(), Setting::Text(at));
+                add(flags.is_some(), Setting::Flags(at));
+            }
+            Effect::Hold { fail, .. } => add(fail.is_some(), Setting::HoldFails(at)),
+            _ => {}
+        }
+    }
+    list
+}
+
+/// How many settings stand otherwise; a severity counts by its grade.
+pub fn count(plan: &Plan) -> u64 {
+    settings(plan).len() as u64
+}
+
+/// The plan with that setting at its plainest.
+pub fn plain(plan: &Plan, setting: &Setting) -> Option<Plan> {
+    let mut changed = plan.clone();
+    match setting {
+        Setting::Severity(severity) => changed.world.severity = *severity,
+        Setting::Build => changed.world.runtime_build = RuntimeBuild::default(),
+        Setting::Core => changed.core = Core::default(),
+        Setting::Touch => changed.settle.touch = false,
+        Setting::Reopen(client) => changed.clients.get_mut(*client)?.reopen_stream = false,
+        Setting::Overlap(client, step) | Setting::Of(client, step) | Setting::Call(client, step) => {
+            let action = &mut changed.clients.get_mut(*client)?.steps.get_mut(*step)?.action;
+            match (setting, &mut *action) {
+                (Setting::Overlap(..), Action::Call { overlap, .. }) => *overlap = false,
+                (Setting::Of(..), Action::Resume { of, .. }) => *of = None,
+                (Setting::Call(..), Action::Call { .. }) => *action = Action::Ping {},
+                _ => return None,
+            }
+        }
+        Setting::CallOverlap(caller, call) => changed.callers.get_mut(*caller)?.calls.get_mut(*call)?.overlap = false,
+        Setting::FaultSession(fault) | Setting::FaultRoot(fault) | Setting::FaultEnd(fault) => {
+            let When::Operation { root, edge, session, .. } = &mut changed.faults.get_mut(*fault)?.when else {
+                return None;
+            };
+            match setting {
+                Setting::FaultSession(_) => *session = None,
+                Setting::FaultRoot(_) => *root = None,
+                _ => *edge = Edge::Begin,
+            }
+        }
+        Setting::Lasting(fault) | Setting::Text(fault) | Setting::Flags(fault) | Setting::HoldFails(fault) => {
+            match (setting, &mut changed.faults.get_mut(*fault)?.effect) {
+                (Setting::Lasting(_), Effect::Fail { lasting, .. }) => *lasting = false,
+                (Setting::Text(_), Effect::Fail { text, .. }) => *text = None,
+                (Setting::Flags(_), Effect::Fail { flags, .. }) => *flags = None,
+                (Setting::HoldFails(_), Effect::Hold { fail, .. }) => *fail = None,
+                _ => return None,
+            }
+        }
+    }
+    Some(changed)
+}
+
+/// Bytes of code beyond the plainest, in all calls.
+pub fn code_cost(plan: &Plan) -> u64 {
+    plan.clients.iter().flat_map(|client| &client.steps).map(|step| code::cost(&step.action)).sum()
+}

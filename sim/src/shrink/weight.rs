@@ -1,0 +1,53 @@
+//! How much there is to a plan: the order in which every accepted step of shrinking goes down, so that shrinking ends.
+
+use super::element::{Element, elements};
+use super::number::{cost, places, value};
+use super::{name, setting, timeline};
+use scenarios::plan::Plan;
+
+/// Natural numbers, compared one after the other, so that there is no endless way down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Weight {
+    /// What can be taken out, pins not counted.
+    elements: u64,
+    /// Pinned decisions.
+    pins: u64,
+    /// Settings that stand otherwise than in the plainest plan.
+    settings: u64,
+    /// Bytes of code.
+    code: u64,
+    /// Different times.
+    moments: u64,
+    /// How rough the numbers are.
+    roughness: u64,
+    /// How large the numbers are.
+    size: u128,
+    /// How far accounts are from all being one.
+    accounts: u64,
+    /// Pairs that stand in the wrong order.
+    disorder: u64,
+    /// Things not called by their place.
+    misnamed: u64,
+}
+
+impl Weight {
+    /// The weight of a plan without entropy.
+    pub fn of(plan: &Plan) -> Self {
+        let costs = places(plan).into_iter().filter_map(|place| Some(cost(&place, value(plan, &place)?)));
+        let (roughness, size) =
+            costs.fold((0, 0), |(roughness, size), (more, number)| (roughness + more, size + u128::from(number)));
+        let is_pin = |each: &Element| matches!(each, Element::Pin(_));
+        Self {
+            elements: elements(plan).iter().filter(|each| !is_pin(each)).count() as u64,
+            pins: plan.pins.len() as u64,
+            settings: setting::count(plan),
+            code: setting::code_cost(plan),
+            moments: timeline::moments(plan).len() as u64,
+            roughness,
+            size,
+            accounts: name::account_cost(plan),
+            disorder: name::disorder(plan),
+            misnamed: name::misnamed(plan),
+        }
+    }
+}
