@@ -4,6 +4,7 @@ mod args;
 mod bench;
 mod console;
 mod contract;
+mod corpus;
 mod list;
 mod meta;
 mod operations;
@@ -48,6 +49,8 @@ enum Command {
     Replay(replay::Args),
     /// Check the rows of the seed contract, each in a world of its own
     Contract(contract::Args),
+    /// Replay the plans that are kept for ever; add, list and retire them
+    Corpus(corpus::Args),
     /// Check that runs repeat: the same seeds in two processes, in opposite orders
     Meta(meta::Args),
     /// Print the suspension points of the modelled host
@@ -100,6 +103,7 @@ fn dispatch(parsed: CommandLine, console: &mut Console) -> Result<ExitCode, Erro
         Command::Plan(args) => plan::execute(&args, console),
         Command::Replay(args) => replay::execute(&args, console),
         Command::Contract(args) => contract::execute(&args, console),
+        Command::Corpus(args) => corpus::execute(&args, console),
         Command::Meta(args) => meta::execute(&args, console),
         Command::Operations(args) => operations::execute(&args, console),
         Command::Bench(args) => bench::execute(&args, console),
