@@ -67,8 +67,11 @@ impl std::error::Error for BadInput {}
 /// The longest input that is read at all, in bytes: 16 MiB for a plan.
 pub const PLAN_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Turns bytes into text, or says at which byte they stop being UTF-8.
-pub(crate) fn text_of<'a>(bytes: &'a [u8], what: &str) -> Result<&'a str, BadInput> {
+/// Turns bytes into text, or says at which byte they stop being UTF-8; `what` they are, such as `plan`.
+///
+/// # Errors
+/// Bytes that are empty or no UTF-8.
+pub fn text_of<'a>(bytes: &'a [u8], what: &str) -> Result<&'a str, BadInput> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(BadInput::new(
             "byte 0",
@@ -86,7 +89,7 @@ pub(crate) fn text_of<'a>(bytes: &'a [u8], what: &str) -> Result<&'a str, BadInp
 }
 
 /// Words a JSON error of the reader as a refusal with line and column.
-pub(crate) fn from_json(error: &serde_json::Error, what: &str) -> BadInput {
+pub fn from_json(error: &serde_json::Error, what: &str) -> BadInput {
     let place = format!("line {} column {}", error.line(), error.column());
     let told = error.to_string();
     let told = told.rfind(" at line ").map_or(told.as_str(), |end| &told[..end]);

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::text::printable;
 use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Reads a whole file of at most `bytes_max` bytes.
 ///
@@ -40,19 +40,46 @@ pub fn read_bounded(path: &Path, what: &str, bytes_max: usize) -> Result<Vec<u8>
 /// # Errors
 /// A harness error that names the file and the reason; the file is then as it was before.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let cannot = |error: std::io::Error| Error::harness(format!("{}: cannot write: {}", shown(path), reason(&error)));
+    let temporary = write_beside(path, bytes)?;
+    fs::rename(&temporary, path).map_err(|error| {
+        // The failure is worth telling; a leftover temporary file hides nothing.
+        let _ = fs::remove_file(&temporary);
+        cannot_write(path, &error)
+    })
+}
+
+/// Writes a file whose name is not taken yet, as [`write_atomically`] does; false, with nothing changed, when it is.
+///
+/// # Errors
+/// A harness error that names the file and the reason.
+pub fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, Error> {
+    let temporary = write_beside(path, bytes)?;
+    // Unlike a rename, a second name for the file never takes the place of another file.
+    let linked = fs::hard_link(&temporary, path);
+    let _ = fs::remove_file(&temporary);
+    match linked {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(cannot_write(path, &error)),
+    }
+}
+
+/// Writes bytes into a temporary file in the folder of that path, and syncs it.
+fn write_beside(path: &Path, bytes: &[u8]) -> Result<PathBuf, Error> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(cannot)?;
+    fs::create_dir_all(folder).map_err(|error| cannot_write(path, &error))?;
     let name = path.file_name().ok_or_else(|| Error::usage(format!("{}: is no file name", shown(path))))?;
     let temporary = folder.join(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
-    let written = File::create(&temporary)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        // The first failure is the one worth telling; a leftover temporary file hides nothing.
+    let written = File::create(&temporary).and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
+    written.map_err(|error| {
         let _ = fs::remove_file(&temporary);
-    }
-    written.map_err(cannot)
+        cannot_write(path, &error)
+    })?;
+    Ok(temporary)
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
+    Error::harness(format!("{}: cannot write: {}", shown(path), reason(error)))
 }
 
 /// Whether a file name is one that [`write_atomically`] writes to before it renames.
@@ -101,6 +128,17 @@ mod tests {
         let error = write_atomically(&folder.join("taken"), b"x").expect_err("a folder has that name");
         assert_eq!(error.exit_code(), crate::exit_code::ExitCode::Harness);
         assert_eq!(fs::read_dir(&folder).expect("list").count(), 1);
+        fs::remove_dir_all(folder).expect("clean up");
+    }
+
+    #[test]
+    fn a_new_file_takes_the_place_of_none() {
+        let folder = scratch("new");
+        let path = folder.join("deep/entry.json");
+        assert_eq!(write_new(&path, b"one"), Ok(true));
+        assert_eq!(write_new(&path, b"two"), Ok(false));
+        assert_eq!(fs::read(&path).expect("read"), b"one");
+        assert_eq!(fs::read_dir(path.parent().expect("parent")).expect("list").count(), 1);
         fs::remove_dir_all(folder).expect("clean up");
     }
 

@@ -21,6 +21,7 @@ pub mod capture;
 pub mod check;
 pub mod cli;
 pub mod contract;
+pub mod corpus;
 pub mod determinism;
 pub mod director;
 pub mod draw;

@@ -40,6 +40,9 @@ pub struct Answer {
     /// Every decision in the order taken, name and value, if asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<(String, u64)>,
+    /// How often each fault of the plan was delivered, in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deliveries: Vec<u64>,
     /// Recorded events.
     pub event_count: u64,
     /// Digest of the telemetry, 16 hexadecimal digits.
@@ -69,6 +72,7 @@ impl Answer {
             untold: untold.map(|judged| judged.name.to_owned()).collect(),
             unused_pins: result.unused_pins.clone(),
             decisions: decisions.map(|drawn| (drawn.name.to_string(), drawn.value)).collect(),
+            deliveries: result.faults.iter().map(|row| row.delivered).collect(),
             event_count: result.event_count,
             telemetry_digest: hex(result.trace.telemetry_digest),
             run_digest: hex(result.trace.run_digest),

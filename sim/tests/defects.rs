@@ -1,17 +1,20 @@
 //! Each defect is caught by the claim predicted for it, and without a defect every claim holds.
 //!
-//! Goal: no check for good without a defect that trips it, no defect that nothing catches. Method: ordinary seeds of the
-//! scenario where they reach the defect, else the checked-in plan of its name.
+//! Goal: no check for good without a defect that trips it, no defect that nothing catches. Method: the entries of the corpus
+//! that are kept for the defect, then ordinary seeds of the scenario.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use model::defect::{DEFECTS, DefectInfo, UNCLAIMED};
 use scenarios::catalog;
 use scenarios::invariants::Verdict;
 use scenarios::plan::Plan;
 use scenarios::seed::Seed;
+use sim::corpus::store::{Store, Stored};
+use sim::corpus::verdict::{Runs, State, judge};
 use sim::exit_code::ExitCode;
 use sim::run::{RunOptions, RunResult, run_plan};
+use sim::trial::Here;
 
 /// Seeds that each defect gets.
 const SEED_COUNT: u64 = 40;
@@ -21,12 +24,15 @@ fn plan_of(seed: u64) -> Plan {
     (scenario.plan)(Seed(seed))
 }
 
-fn entry(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../seeds/defects").join(name).with_extension("json")
+fn corpus() -> Vec<Stored> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../seeds");
+    Store::new(&folder).entries().expect("every entry of the corpus can be read")
 }
 
 fn run(plan: &Plan) -> RunResult {
-    run_plan(plan, &RunOptions::default()).expect("the harness runs")
+    // Pins of an entry stand for both of its runs, and each takes its own course.
+    let options = RunOptions { are_pins_optional: true, ..RunOptions::default() };
+    run_plan(plan, &options).expect("the harness runs")
 }
 
 fn with_defect(plan: &Plan, info: &DefectInfo) -> Plan {
@@ -39,20 +45,21 @@ fn violated(result: &RunResult, invariant: &str) -> bool {
     result.judged.iter().any(|each| each.name == invariant && matches!(each.verdict, Ok(Verdict::Violated(_))))
 }
 
-/// The stored plan of a defect, if ordinary seeds do not reach it.
-fn stored(info: &DefectInfo) -> Option<Plan> {
-    let bytes = std::fs::read(entry(info.name)).ok()?;
-    Some(Plan::parse(&bytes).expect("a stored plan is a plan"))
+/// The plans of the corpus that are kept for a defect.
+fn kept(corpus: &[Stored], info: &DefectInfo) -> Vec<Plan> {
+    let is_for = |stored: &&Stored| stored.entry.keeps.defects.iter().any(|name| name == info.name);
+    corpus.iter().filter(is_for).map(|stored| stored.entry.plan.clone()).collect()
 }
 
 #[test]
 fn each_defect_is_caught_by_the_claim_predicted_for_it() {
+    let corpus = corpus();
     for info in DEFECTS.iter().filter(|info| info.caught_by != UNCLAIMED) {
-        let plans = stored(info).into_iter().chain((1..=SEED_COUNT).map(plan_of));
+        let plans = kept(&corpus, info).into_iter().chain((1..=SEED_COUNT).map(plan_of));
         let caught = plans.map(|plan| run(&with_defect(&plan, info))).any(|result| violated(&result, info.caught_by));
         assert!(
             caught,
-            "no seed up to {SEED_COUNT} and no plan in seeds/defects trips {} by {}",
+            "no entry of the corpus and no seed up to {SEED_COUNT} trips {} by {}",
             info.caught_by, info.name
         );
     }
@@ -67,26 +74,25 @@ fn without_a_defect_every_claim_holds_at_ordinary_seeds() {
 }
 
 #[test]
-fn each_stored_plan_holds_as_it_is_and_its_faults_are_delivered() {
-    let folder = entry("x").parent().map(Path::to_path_buf).expect("entries are in a folder");
-    let mut names: Vec<PathBuf> =
-        std::fs::read_dir(folder).expect("the folder exists").map(|e| e.expect("an entry").path()).collect();
-    names.sort();
-    assert!(!names.is_empty());
-    for path in names {
-        let plan = Plan::parse(&std::fs::read(&path).expect("a stored plan")).expect("a stored plan is a plan");
-        let result = run(&plan);
-        assert_eq!(result.outcome(), ExitCode::Held, "{}: {:?}", path.display(), result.findings);
-        let stem = path.file_stem().and_then(|stem| stem.to_str());
-        assert!(DEFECTS.iter().any(|info| Some(info.name) == stem), "{} is named after a defect", path.display());
+fn each_entry_of_the_corpus_reaches_its_point() {
+    let corpus = corpus();
+    assert!(!corpus.is_empty());
+    for Stored { name, entry } in corpus {
+        let verdict = judge(&entry, &Runs::of(&entry, &mut Here).expect("the harness runs"));
+        assert_ne!(verdict.state, State::Lost, "{name}: {:?}", verdict.losses);
+        assert_eq!(verdict.code, ExitCode::Held, "{name}");
     }
 }
 
 #[test]
 fn the_described_core_has_the_faults_that_were_found_in_it() {
+    let corpus = corpus();
     for info in DEFECTS.iter().filter(|info| info.described) {
-        let plan = stored(info).expect("a finding has its plan in seeds/defects");
-        let described = Plan { core: scenarios::plan::Core::Described, ..plan };
-        assert!(violated(&run(&described), info.caught_by), "{}", info.name);
+        let plans = kept(&corpus, info);
+        assert!(!plans.is_empty(), "a finding has an entry in the corpus: {}", info.name);
+        for plan in plans {
+            let described = Plan { core: scenarios::plan::Core::Described, ..plan };
+            assert!(violated(&run(&described), info.caught_by), "{}", info.name);
+        }
     }
 }

@@ -10,9 +10,9 @@ use sim::run::{Finding, RunOptions, RunResult, run_plan};
 
 /// A calm world with one session that is used, idles, and is used again; with these faults and pins.
 fn plan(faults: Json, pins: Json) -> Plan {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../seeds/defects/initialized-cleared-late.json");
-    let bytes = std::fs::read(path).expect("a stored plan");
-    let mut plan: Json = serde_json::from_slice(&bytes).expect("a stored plan is JSON");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../seeds/by-hand/initialized-cleared-late.json");
+    let entry = sim::corpus::store::read(&path).expect("an entry of the corpus");
+    let mut plan = serde_json::to_value(entry.plan).expect("a plan is plain data");
     plan["scenario"] = json!("test/faults");
     plan["faults"] = faults;
     plan["pins"] = pins;

@@ -10,9 +10,9 @@ use sim::run::{RunOptions, RunResult, run_plan};
 
 /// A calm world whose client opens, calls, opens again and calls; with these faults and last steps.
 fn run(faults: Json, more: &[Json]) -> RunResult {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../seeds/defects/initialized-cleared-late.json");
-    let bytes = std::fs::read(path).expect("a stored plan");
-    let mut plan: Json = serde_json::from_slice(&bytes).expect("a stored plan is JSON");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../seeds/by-hand/initialized-cleared-late.json");
+    let entry = sim::corpus::store::read(&path).expect("an entry of the corpus");
+    let mut plan = serde_json::to_value(entry.plan).expect("a plan is plain data");
     let call = |at_ms: u64, text: &str| json!({"at_ms": at_ms, "action": {"do": "call", "code": format!("return \"{text}\"")}});
     let open = |at_ms: u64| json!({"at_ms": at_ms, "action": {"do": "open"}});
     let steps = [open(1), call(200, "first"), open(400), call(600, "second")];

@@ -175,18 +175,29 @@ pub fn scenarios_named(names: &[String]) -> Result<Vec<&'static Scenario>, Error
     names.iter().map(|name| crate::draw::scenario(name)).collect()
 }
 
-/// The plan of a file.
+/// The plan of a file: a plan, or the one that an entry of the corpus holds.
 ///
 /// # Errors
 /// A usage error that names the file, the place in it, what was expected and what to do.
 pub fn plan_file(path: &std::path::Path) -> Result<Plan, Error> {
+    plan_or_entry(path).map(|(plan, _)| plan)
+}
+
+/// The same, and whether it is the plan of an entry: of such a plan pins may have lost what they are about.
+///
+/// # Errors
+/// As [`plan_file`].
+pub fn plan_or_entry(path: &std::path::Path) -> Result<(Plan, bool), Error> {
     let bytes = crate::files::read_bounded(path, "plan", scenarios::bad_input::PLAN_BYTES_MAX)?;
+    if crate::corpus::Entry::is_one(&bytes) {
+        return Ok((crate::corpus::store::read_bytes(path, &bytes)?.plan, true));
+    }
     let plan = Plan::parse(&bytes).map_err(|refusal| {
         let sentence = refusal.in_file(&path.to_string_lossy()).to_string();
         Error::usage(crate::text::printable(&sentence))
     })?;
     crate::draw::check_names(&plan, path)?;
-    Ok(plan)
+    Ok((plan, false))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod bench;
 mod console;
 mod contract;
 mod fuzz;
+mod corpus;
 mod list;
 mod meta;
 mod operations;
@@ -54,6 +55,8 @@ enum Command {
     Shrink(shrink::Args),
     /// Check the rows of the seed contract, each in a world of its own
     Contract(contract::Args),
+    /// Replay the plans that are kept for ever; add, list and retire them
+    Corpus(corpus::Args),
     /// Check that runs repeat: the same seeds in two processes, in opposite orders
     Meta(meta::Args),
     /// Run many seeds in worker processes: what fails is folded, run again, cut down and kept
@@ -109,6 +112,7 @@ fn dispatch(parsed: CommandLine, console: &mut Console) -> Result<ExitCode, Erro
         Command::Replay(args) => replay::execute(&args, console),
         Command::Shrink(args) => shrink::execute(&args, console),
         Command::Contract(args) => contract::execute(&args, console),
+        Command::Corpus(args) => corpus::execute(&args, console),
         Command::Meta(args) => meta::execute(&args, console),
         Command::Fuzz(args) => fuzz::execute(&args, console),
         Command::Operations(args) => operations::execute(&args, console),

@@ -1,4 +1,4 @@
-//! `sim replay`: runs the plan of a file; no generator is needed for it.
+//! `sim replay`: runs the plan of a file, or of an entry of the corpus; no generator is needed for it.
 
 use super::args::{self, Changes, Reporting};
 use super::console::Console;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// Arguments of `sim replay`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// The plan: as `sim plan` prints it, or from a report
+    /// The plan: as `sim plan` prints it, from a report, or an entry of the corpus
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
@@ -26,8 +26,9 @@ pub struct Args {
 pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     super::run::check_trace(&args.reporting)?;
     check_trace_spares_plan(args)?;
-    let plan = args.changes.read()?.change(args::plan_file(&args.file)?)?;
-    super::run::run_and_tell(&plan, &args.reporting, console)
+    let (plan, is_entry) = args::plan_or_entry(&args.file)?;
+    let plan = args.changes.read()?.change(plan)?;
+    super::run::run_and_tell(&plan, is_entry, &args.reporting, console)
 }
 
 /// A trace is renamed over the file of its name: that must not be the plan.

@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::report::{self, Report};
 use crate::run::{RunOptions, RunResult, run_plan};
+use crate::text::printable;
 use crate::{draw, files};
 use scenarios::catalog::Scenario;
 use scenarios::ledgers::{Ledger, sum};
@@ -45,7 +46,7 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
         None => drawn_and_printed(args.reporting.format, console)?,
     };
     match scenario {
-        Some(scenario) => run_and_tell(&changes.draw(scenario, seed)?, &args.reporting, console),
+        Some(scenario) => run_and_tell(&changes.draw(scenario, seed)?, false, &args.reporting, console),
         None => run_catalog(seed, &changes, &args.reporting, console),
     }
 }
@@ -86,12 +87,22 @@ fn drawn_and_printed(format: Format, console: &mut Console) -> Result<Seed, Erro
     Ok(seed)
 }
 
-/// Runs one plan and tells its story and what was found; a failure leaves its files.
+/// Runs one plan and tells its story and what was found; a failure leaves its files. Pins without effect void the run
+/// unless they are optional; then they are told.
 ///
 /// # Errors
 /// Harness errors of run, files and console.
-pub fn run_and_tell(plan: &Plan, reporting: &Reporting, console: &mut Console) -> Result<ExitCode, Error> {
-    let result = run_plan(plan, &options())?;
+pub fn run_and_tell(
+    plan: &Plan,
+    are_pins_optional: bool,
+    reporting: &Reporting,
+    console: &mut Console,
+) -> Result<ExitCode, Error> {
+    let result = run_plan(plan, &RunOptions { are_pins_optional, ..options() })?;
+    if let Some(first) = result.unused_pins.first() {
+        let count = result.unused_pins.len();
+        complain(&format!("note: {count} of the pins have no effect in this run, such as {}", printable(first)));
+    }
     let report = Report::of(plan, &result, &reporting.reports);
     // What cannot be written is said after what was found, which nothing keeps from being told.
     let traced = reporting
