@@ -2,6 +2,7 @@
 
 mod args;
 mod bench;
+mod bench_part;
 mod console;
 mod contract;
 mod list;
@@ -52,8 +53,10 @@ enum Command {
     Meta(meta::Args),
     /// Print the suspension points of the modelled host
     Operations(operations::Args),
-    /// Measure runs a second, memory and the time to the last line
+    /// Measure what must be fast or small, or set two builds against each other
     Bench(bench::Args),
+    #[command(hide = true)]
+    BenchPart(bench_part::Args),
     #[command(hide = true)]
     Worker(worker::Args),
 }
@@ -103,6 +106,7 @@ fn dispatch(parsed: CommandLine, console: &mut Console) -> Result<ExitCode, Erro
         Command::Meta(args) => meta::execute(&args, console),
         Command::Operations(args) => operations::execute(&args, console),
         Command::Bench(args) => bench::execute(&args, console),
+        Command::BenchPart(args) => bench_part::execute(&args, console),
         Command::Worker(args) => worker::execute(&args),
     }
 }
