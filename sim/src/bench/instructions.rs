@@ -52,13 +52,13 @@ fn told(ended: &Ended) -> Result<u64, String> {
 
 /// The total that callgrind tells at its end, in a line such as `==12== Collected : 51283`.
 fn collected(told: &str) -> Option<u64> {
-    let totals = told.lines().filter_map(|line| {
+    let mut totals = told.lines().filter_map(|line| {
         let (process, rest) = line.strip_prefix("==")?.split_once("== Collected :")?;
         process.parse::<u64>().ok()?;
         // With caches simulated more counts follow; instructions come first.
         rest.split_whitespace().next()?.parse().ok()
     });
-    totals.last()
+    totals.next_back()
 }
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ fn status_kib(field: &str) -> Option<u64> {
     kib_of(&std::fs::read_to_string("/proc/self/status").ok()?, field)
 }
 
-/// The value of a field such as `VmRSS:	  5320 kB`.
+/// The value of a field such as `VmRSS: 5320 kB`.
 pub fn kib_of(status: &str, field: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))?;
     line.trim().strip_suffix(" kB")?.parse().ok()
