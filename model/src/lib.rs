@@ -15,7 +15,7 @@ pub mod defect;
 pub mod deployment;
 mod front;
 pub mod fx;
-mod iso_time;
+pub mod iso_time;
 pub mod js;
 pub mod mcp;
 pub mod net;

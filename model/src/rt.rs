@@ -37,12 +37,14 @@ thread_local! {
     static DIRECTOR: RefCell<Option<Rc<dyn Director>>> = const { RefCell::new(None) };
     static STEPS: Cell<u64> = const { Cell::new(0) };
     static STEP_LIMIT: Cell<u64> = const { Cell::new(u64::MAX) };
+    static TIMERS: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Starts a run on this thread: its clock reads [`EPOCH_MS`] now, no step is counted yet.
 pub fn begin_run(director: Option<Rc<dyn Director>>, step_limit: u64) {
     ORIGIN.set(Some(instant_now()));
     STEPS.set(0);
+    TIMERS.set(0);
     STEP_LIMIT.set(step_limit);
     DIRECTOR.with_borrow_mut(|slot| *slot = director);
 }
@@ -94,6 +96,7 @@ pub fn sleep_until_half_past_ms() -> impl Future<Output = ()> + 'static {
 
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 async fn sleep_until(deadline: Instant) {
+    TIMERS.set(TIMERS.get() + 1);
     let mut sleep = std::pin::pin!(tokio::time::sleep_until(deadline));
     // The simulator stretches a sleep to a millisecond when it is made, but not when it is set again; without
     // this, chains of short sleeps drift away from whole milliseconds.
@@ -149,6 +152,11 @@ pub fn count_step() {
     let steps = STEPS.get() + 1;
     STEPS.set(steps);
     assert!(steps <= STEP_LIMIT.get(), "step budget of {} exceeded", STEP_LIMIT.get());
+}
+
+/// Timers armed since the run began.
+pub fn timers() -> u64 {
+    TIMERS.get()
 }
 
 /// Steps counted since the run began.

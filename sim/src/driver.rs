@@ -21,7 +21,7 @@ use crate::objects::Objects;
 use crate::recorder;
 
 /// Clients on one machine; more would make the simulated network look for free ports.
-const CLIENTS_A_NODE: usize = 50;
+pub const CLIENTS_A_NODE: usize = 50;
 
 /// What the phases tell a client.
 enum Order {

@@ -100,6 +100,34 @@ pub fn reason(error: &std::io::Error) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
+/// A folder for one command, outside of the checkout; gone when the command ends.
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    /// Makes the folder of that command.
+    ///
+    /// # Errors
+    /// A harness error that names the folder.
+    pub fn new(command: &str) -> Result<Self, Error> {
+        let path = std::env::temp_dir().join(format!("sim-{command}-{}", std::process::id()));
+        fs::create_dir_all(&path)
+            .map_err(|error| Error::harness(format!("{}: cannot be made: {}", shown(&path), reason(&error))))?;
+        Ok(Self(path))
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What is left of it then is the system's to clean up, as everything in that place.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

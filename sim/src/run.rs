@@ -15,7 +15,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 /// Stack of the thread of a run, in bytes.
-const STACK_BYTES: usize = 8 * 1024 * 1024;
+pub const STACK_BYTES: usize = 8 * 1024 * 1024;
 
 /// How a plan is run; nothing here changes what a sound run does.
 #[derive(Clone, Debug)]

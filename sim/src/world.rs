@@ -40,16 +40,32 @@ pub fn operations_table() -> Result<String, Error> {
 
 /// Runs a plan in a fresh world. Called first thing on a fresh thread, between `recorder::begin` and `finish`.
 pub fn run_world(plan: &Plan, options: &WorldOptions) -> WorldResult {
-    let mut config = madsim::Config::default();
-    config.net.send_latency = NET_LATENCY..NET_LATENCY + Duration::from_nanos(1);
-    // First of all: the runtime fixes the keys of std's hash maps on this thread.
-    let mut runtime = Runtime::with_seed_and_config(options.scheduler_seed, config);
-    runtime.set_time_limit(Duration::from_millis(options.budget.virtual_ms_max));
+    let mut runtime = runtime(options.scheduler_seed, options.budget.virtual_ms_max);
     let stopped = match obey(plan, options, &mut runtime) {
         Ok(result) => return result,
         Err(reason) => reason,
     };
     WorldResult { stopped: Some(stopped), ..WorldResult::default() }
+}
+
+/// Runs what `make` returns in a fresh world without a host, directed by nobody: what everything else stands on.
+pub fn run_bare<Fut: Future>(virtual_ms_max: u64, make: impl FnOnce() -> Fut) -> Fut::Output {
+    runtime(0, virtual_ms_max).block_on(async {
+        rt::begin_run(None, u64::MAX);
+        labels::reset();
+        let done = make().await;
+        rt::end_run();
+        done
+    })
+}
+
+fn runtime(scheduler_seed: u64, virtual_ms_max: u64) -> Runtime {
+    let mut config = madsim::Config::default();
+    config.net.send_latency = NET_LATENCY..NET_LATENCY + Duration::from_nanos(1);
+    // First of all on its thread: the runtime fixes the keys of std's hash maps there.
+    let mut runtime = Runtime::with_seed_and_config(scheduler_seed, config);
+    runtime.set_time_limit(Duration::from_millis(virtual_ms_max));
+    runtime
 }
 
 fn obey(plan: &Plan, options: &WorldOptions, runtime: &mut Runtime) -> Result<WorldResult, String> {

@@ -5,6 +5,8 @@
 
 #[path = "cli/bad_input.rs"]
 mod bad_input;
+#[path = "cli/bench.rs"]
+mod bench;
 #[path = "cli/contract.rs"]
 mod contract;
 #[path = "cli/findings.rs"]
@@ -112,18 +114,8 @@ fn help_and_version_are_results_and_hide_what_is_not_for_people() {
         assert!(help.stdout.contains(&format!("\n  {command} ")), "{command}");
     }
     let meta = scratch.sim(&["meta", "--help"]);
-    assert!(!help.stdout.contains("worker") && !meta.stdout.contains("leak"));
+    assert!(!help.stdout.contains("worker") && !help.stdout.contains("bench-part") && !meta.stdout.contains("leak"));
     assert_eq!(scratch.sim(&["--version"]).stdout, format!("sim {}\n", env!("CARGO_PKG_VERSION")));
-}
-
-#[test]
-fn a_bench_measures_what_it_says() {
-    let bench = Scratch::new("bench").sim(&["bench", "--seeds", "2", "--memory-runs", "20", "--format", "json"]).json();
-    assert_eq!((&bench["speed"][0]["scenario"], &bench["speed"][0]["run_count"]), (&SCENARIO.into(), &2.into()));
-    for (table, field) in [("speed", "digested_per_s"), ("speed", "kept_per_s"), ("speed", "virtual_over_wall")] {
-        assert!(bench[table][0][field].as_f64().is_some_and(|figure| figure > 0.0), "{field}");
-    }
-    assert!(bench["start_to_last_line_ms"].as_f64().is_some_and(|figure| figure > 0.0));
 }
 
 #[test]

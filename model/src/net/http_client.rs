@@ -17,6 +17,7 @@ use tokio::net::TcpStream;
 use super::labels;
 use super::link::Lane;
 use super::sim_io::{Closer, Drive, adapt};
+use super::tap::{ExchangeTap, Tap};
 use crate::rt;
 
 /// A request with its whole body.
@@ -71,6 +72,7 @@ pub struct HttpConnection {
     host: String,
     requests: SendRequest<Whole>,
     closer: Closer,
+    tap: Option<Tap>,
 }
 
 impl HttpConnection {
@@ -78,13 +80,14 @@ impl HttpConnection {
     ///
     /// Takes three milliseconds on the simulated network. Errors are those of the socket.
     pub async fn connect(label: &Arc<str>, lane: &str, addr: SocketAddr) -> io::Result<HttpConnection> {
+        let tap = Tap::connect(label);
         #[expect(clippy::disallowed_methods, reason = "this is the one place that connects")]
         let socket = TcpStream::connect(addr).await?;
         labels::register(socket.local_addr()?, label, lane);
         let (io, pump, closer) = adapt(socket, Some(Lane::new(label, lane)));
         let (requests, connection) = http1::handshake(io).await.map_err(io::Error::other)?;
         rt::spawn("net.client", Drive::new(connection, pump));
-        Ok(HttpConnection { host: addr.to_string(), requests, closer })
+        Ok(HttpConnection { host: addr.to_string(), requests, closer, tap })
     }
 
     /// True while the connection could take a request now.
@@ -106,17 +109,20 @@ impl HttpConnection {
     pub async fn send(&mut self, request: Request) -> Result<Response, SendError> {
         let unwritten = |error: hyper::Error| SendError { written: false, text: error_text(&error) };
         self.requests.ready().await.map_err(unwritten)?;
+        let tap = self.tap.map(|tap| tap.sent(&request));
         let response = self.requests.try_send_request(self.to_http(request)).await.map_err(|mut failed| {
             let written = failed.take_message().is_none();
             SendError { written, text: error_text(failed.error()) }
         })?;
         let (head, body) = response.into_parts();
         let text = |value: &hyper::header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-        Ok(Response {
-            status: head.status.as_u16(),
-            headers: head.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect(),
-            body: BodyStream { incoming: body },
-        })
+        let status = head.status.as_u16();
+        let headers: Vec<_> =
+            head.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
+        if let Some(tap) = tap {
+            tap.head(status, &headers);
+        }
+        Ok(Response { status, headers, body: BodyStream { incoming: body, tap } })
     }
 
     fn to_http(&self, request: Request) -> hyper::Request<Whole> {
@@ -135,17 +141,32 @@ impl HttpConnection {
 impl Drop for HttpConnection {
     fn drop(&mut self) {
         self.closer.close();
+        if let Some(tap) = self.tap {
+            tap.closed();
+        }
     }
 }
 
 /// The body of an answer. Readable only while its [`HttpConnection`] lives.
 pub struct BodyStream {
     incoming: Incoming,
+    tap: Option<ExchangeTap>,
 }
 
 impl BodyStream {
     /// The next bytes; `None` at the end. An error means that the body was cut.
     pub async fn next(&mut self) -> Option<Result<Bytes, String>> {
+        let piece = self.next_piece().await;
+        if let Some(tap) = self.tap {
+            match &piece {
+                Some(Ok(bytes)) => tap.piece(bytes.len()),
+                Some(Err(_)) | None => tap.ended(),
+            }
+        }
+        piece
+    }
+
+    async fn next_piece(&mut self) -> Option<Result<Bytes, String>> {
         loop {
             let frame = poll_fn(|cx| Pin::new(&mut self.incoming).poll_frame(cx)).await?;
             match frame.map(Frame::into_data) {

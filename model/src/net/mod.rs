@@ -1,7 +1,8 @@
 //! HTTP/1.1 and server-sent events over the simulated network, or over real sockets.
 //!
 //! [`sim_io`] is the one adapter between hyper and a TCP stream, [`link`] the latency and, later, the faults in it.
-//! [`server`] hands requests to the edge worker, [`http_client`] sends them, [`sse`] reads event streams.
+//! [`server`] hands requests to the edge worker, [`http_client`] sends them, [`sse`] reads event streams,
+//! [`tap`] hears what clients send and get.
 
 pub mod http_client;
 pub mod labels;
@@ -11,6 +12,7 @@ mod request_body;
 pub mod server;
 pub mod sim_io;
 pub mod sse;
+pub mod tap;
 pub mod timer;
 
 pub use reply::{CutShort, Reply};

@@ -13,16 +13,21 @@ use crate::exit_code::ExitCode;
 use crate::files;
 use crate::report::{self, Report, Style};
 use crate::run::{RunOptions, run_plan};
-use crate::signature::Signature;
+use crate::shrink::{self, Budget, Ending};
+use crate::signature::{Signature, general};
 use crate::supervisor::{Job, Worker, WorkerSpec};
 use crate::trial::{InWorker, Judge, TrialOptions};
 use scenarios::plan::Plan;
 use scenarios::seed::Seed;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Seeds on either side of one that did not repeat, which are run before it in one of two workers: what runs leak into
 /// others shows only among others.
 const COMPANY: u64 = 8;
+
+/// Findings that were met while others were cut down: the row that they are told by, and the least plan that shows them.
+type Met = BTreeMap<Signature, (FindingRow, Plan)>;
 
 /// What settling needs.
 pub struct Settling<'a> {
@@ -48,11 +53,18 @@ pub struct Settling<'a> {
 /// Harness errors of workers and files; an interruption.
 pub fn settle(settling: &mut Settling<'_>) -> Result<Outcome, Error> {
     let record = settling.record;
-    let total = record.findings.len();
     let mut findings = Vec::new();
-    for (at, (signature, row)) in record.findings.iter().enumerate() {
-        settling.progress.tell(|| format!("fuzz: finding {} of {total}: {signature}", at + 1));
-        findings.push(settling.finding(signature, row)?);
+    let mut met = BTreeMap::new();
+    for (signature, row) in &record.findings {
+        settling.progress.tell(|| format!("fuzz: run again: {signature}"));
+        let plan = settling.changes.draw(crate::draw::scenario(&row.scenario)?, row.seed)?;
+        findings.push(settling.finding(signature, row, &plan, &mut met)?);
+    }
+    // What was met while others were cut down, and what is met then; each signature once, so that it ends.
+    while let Some((signature, (row, plan))) = met.pop_first() {
+        if findings.iter().all(|found| found.signature != signature) {
+            findings.push(settling.finding(&signature, &row, &plan, &mut met)?);
+        }
     }
     findings.sort_by(|one, other| {
         let place = |found: &FindingOutcome| (found.signature.outcome.gravity(), found.signature.clone());
@@ -63,20 +75,25 @@ pub fn settle(settling: &mut Settling<'_>) -> Result<Outcome, Error> {
 }
 
 impl Settling<'_> {
-    fn finding(&mut self, signature: &Signature, row: &FindingRow) -> Result<FindingOutcome, Error> {
-        let plan = self.changes.draw(crate::draw::scenario(&row.scenario)?, row.seed)?;
+    fn finding(
+        &mut self,
+        signature: &Signature,
+        row: &FindingRow,
+        plan: &Plan,
+        met: &mut Met,
+    ) -> Result<FindingOutcome, Error> {
         if *signature == nondeterminism() {
-            return self.unrepeatable(signature.clone(), row, &plan, None);
+            return self.unrepeatable(signature.clone(), row, plan, None);
         }
-        let answer = self.fresh().judge(&plan, judged())?;
+        let answer = self.fresh().judge(plan, judged())?;
         if !answer.shows(signature) {
             let subject = format!("{} {}", signature.claim, signature.subject);
             let unrepeatable = Signature::new(ExitCode::Nondeterminism, "same-plan-same-run", &subject);
-            return self.unrepeatable(unrepeatable, row, &plan, Some(signature));
+            return self.unrepeatable(unrepeatable, row, plan, Some(signature));
         }
         match signature.outcome {
-            ExitCode::Harness => self.bare(signature, row, &plan),
-            _ => self.confirmed(signature, row, &plan),
+            ExitCode::Harness => self.bare(signature, row, plan),
+            _ => self.confirmed(signature, row, plan, met),
         }
     }
 
@@ -85,8 +102,14 @@ impl Settling<'_> {
     }
 
     /// A failure of the model that repeats: cut down, told by the smallest plan that shows it.
-    fn confirmed(&mut self, signature: &Signature, row: &FindingRow, plan: &Plan) -> Result<FindingOutcome, Error> {
-        let (shown, shrunk) = self.shrink(signature, plan)?;
+    fn confirmed(
+        &mut self,
+        signature: &Signature,
+        row: &FindingRow,
+        plan: &Plan,
+        met: &mut Met,
+    ) -> Result<FindingOutcome, Error> {
+        let (shown, shrunk) = self.shrink(signature, row, plan, met)?;
         let mut found = self.bare(signature, row, plan)?;
         let file = if shrunk.is_some() { "shrunk.json" } else { "plan.json" };
         let result = run_plan(&shown, &RunOptions::default())?;
@@ -109,8 +132,39 @@ impl Settling<'_> {
         Ok(found)
     }
 
-    fn shrink(&mut self, _signature: &Signature, plan: &Plan) -> Result<(Plan, Option<Shrunk>), Error> {
-        Ok((plan.clone(), None))
+    /// The smallest plan that shows it, and what it took; the plan itself where nothing may be spent.
+    fn shrink(
+        &mut self,
+        signature: &Signature,
+        row: &FindingRow,
+        plan: &Plan,
+        met: &mut Met,
+    ) -> Result<(Plan, Option<Shrunk>), Error> {
+        let budget = Budget { runs: self.record.options.shrink_runs };
+        if budget.runs == 0 {
+            return Ok((plan.clone(), None));
+        }
+        let mut judge = self.fresh();
+        let progress = &mut *self.progress;
+        let mut tell = |at: &shrink::Progress| {
+            let shrink::Progress { run_count, run_max, step_count, .. } = at;
+            progress.tell(|| format!("fuzz: {signature}: {step_count} steps after {run_count} of {run_max} runs"));
+        };
+        let shrinking = shrink::shrink(plan, signature, &budget, &mut judge, &mut tell)?;
+        let of_met =
+            |what: &str| FindingRow { count: 0, wordings: BTreeMap::from([(what.to_owned(), 0)]), ..row.clone() };
+        for (other, least) in shrinking.others {
+            met.entry(other).or_insert_with(|| (of_met("met while another finding was cut down"), least));
+        }
+        match shrinking.ending {
+            Ending::Interrupted => return Err(Error::Interrupted),
+            Ending::Harness { what, plan } => {
+                let broken = Signature::new(ExitCode::Harness, "harness-works", &general(&what));
+                met.entry(broken).or_insert_with(|| (of_met(&what), *plan));
+            }
+            Ending::Minimal | Ending::Spent => {}
+        }
+        Ok((shrinking.plan, Some(shrinking.summary)))
     }
 
     /// What can be told of every finding; its plan is kept.

@@ -5,6 +5,7 @@ use super::console::{Console, complain};
 use crate::determinism::{self, Difference, Explained, Pair};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
+use crate::files::Scratch;
 use crate::planted::Leak;
 use crate::report::event_text;
 use crate::supervisor::{Job, WorkerSpec};
@@ -66,11 +67,11 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     args.changes.read()?;
     let jobs = jobs(args)?;
     crate::interrupt::notice()?;
-    let scratch = Scratch::new()?;
-    let specs = [first(args), second(args, &scratch.0)];
+    let scratch = Scratch::new("meta")?;
+    let specs = [first(args), second(args, scratch.path())];
     complain(&format!("meta: {} runs in each of two workers", jobs.len()));
     let pairs = determinism::compare(&jobs, &specs)?;
-    let explained = determinism::explain(&pairs, &specs, &scratch.0)?;
+    let explained = determinism::explain(&pairs, &specs, scratch.path())?;
     let scheduler = if args.scheduler { Some(under_another_scheduler(args, &jobs, &pairs)?) } else { None };
     let findings = Findings { pairs, explained, scheduler };
     match args.format {
@@ -256,24 +257,4 @@ fn json_of(findings: &Findings) -> Json {
         })),
         "exit_code": findings.exit_code().number(),
     })
-}
-
-/// A folder for one command, outside of the checkout; gone when the command ends.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Result<Self, Error> {
-        let path = std::env::temp_dir().join(format!("sim-meta-{}", std::process::id()));
-        std::fs::create_dir_all(&path).map_err(|error| {
-            Error::harness(format!("{}: cannot be made: {}", crate::files::shown(&path), crate::files::reason(&error)))
-        })?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // What is left of it then is the system's to clean up, as everything in that place.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }

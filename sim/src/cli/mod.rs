@@ -2,10 +2,11 @@
 
 mod args;
 mod bench;
+mod bench_part;
 mod console;
 mod contract;
-mod fuzz;
 mod corpus;
+mod fuzz;
 mod list;
 mod meta;
 mod operations;
@@ -63,8 +64,10 @@ enum Command {
     Fuzz(fuzz::Args),
     /// Print the suspension points of the modelled host
     Operations(operations::Args),
-    /// Measure runs a second, memory and the time to the last line
+    /// Measure what must be fast or small, or set two builds against each other
     Bench(bench::Args),
+    #[command(hide = true)]
+    BenchPart(bench_part::Args),
     #[command(hide = true)]
     Worker(worker::Args),
 }
@@ -117,6 +120,7 @@ fn dispatch(parsed: CommandLine, console: &mut Console) -> Result<ExitCode, Erro
         Command::Fuzz(args) => fuzz::execute(&args, console),
         Command::Operations(args) => operations::execute(&args, console),
         Command::Bench(args) => bench::execute(&args, console),
+        Command::BenchPart(args) => bench_part::execute(&args, console),
         Command::Worker(args) => worker::execute(&args),
     }
 }

@@ -56,6 +56,10 @@ fn wrong_arguments_are_refused_in_one_sentence() {
         "meta --seeds 9..2",
         "meta --seeds 0..99999999999",
         "bench --seeds 0",
+        "bench --row flor",
+        "bench --quick --write P.md",
+        "bench --alternations 3",
+        "bench-part {}",
         "replay",
         "frobnicate",
     ];

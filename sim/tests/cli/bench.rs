@@ -1,0 +1,124 @@
+//! `sim bench` with tiny counts: every row has its figures, and nothing is asked of how large they are.
+
+use super::process::{Ran, Scratch};
+use serde_json::Value as Json;
+
+const BEGIN: &str = "<!-- sim bench: begin; written by `sim bench --write`, not by hand -->";
+const END: &str = "<!-- sim bench: end -->";
+
+/// The smallest amounts that still measure everything. Of the row of sessions a small and a larger world are left.
+const TINY: &[&str] = &[
+    "--seeds=3",
+    "--floor-seeds=1",
+    "--memory-runs=20",
+    "--sessions-max=100",
+    "--counted-sessions-max=10",
+    "--resident-sessions=20",
+    "--tries=1",
+];
+
+fn bench(scratch: &Scratch, arguments: &[&str]) -> Ran {
+    scratch.sim(&[&["bench"], TINY, arguments].concat())
+}
+
+fn figures(row: &Json) -> &Vec<Json> {
+    row["figures"].as_array().expect("a row has figures")
+}
+
+#[test]
+fn a_bench_measures_what_it_says() {
+    let scratch = Scratch::new("bench");
+    // Workers and shrinking have tests of their own elsewhere; here they would only take their time.
+    let rows = ["catalog", "kept", "virtual", "swarm", "resident", "start", "growth", "build"];
+    let named: Vec<String> = rows.iter().map(|row| format!("--row={row}")).collect();
+    let arguments: Vec<&str> = named.iter().map(String::as_str).chain(["--format=json"]).collect();
+    let ran = bench(&scratch, &arguments);
+    let document = ran.json();
+    assert_eq!(ran.code, 0, "{}", ran.shown());
+    let measured = document["rows"].as_array().expect("rows");
+    assert_eq!(measured.len(), rows.len());
+    for figure in measured.iter().flat_map(figures) {
+        let is_told = figure["measured"].is_number() || figure["why"].is_string();
+        assert!(is_told, "{figure}");
+    }
+    let row = |name: &str| measured.iter().find(|row| row["name"] == name).expect("it was asked for");
+    for name in ["catalog", "kept", "virtual", "start"] {
+        assert!(figures(row(name)).iter().all(|figure| figure["measured"].as_f64() > Some(0.0)), "{name}");
+    }
+    let verdict = |name: &str| figures(row(name))[0]["verdict"].clone();
+    assert_eq!(verdict("build"), "not available", "nobody asked for it");
+    assert!(["reached", "short"].iter().any(|word| verdict("catalog") == *word));
+    assert!(ran.stderr.starts_with("bench: catalog: "), "progress is told beside the result");
+    assert!(scratch.files().is_empty(), "nothing is left behind");
+}
+
+#[test]
+fn workers_sessions_and_the_floor_are_measured_in_processes_of_their_own() {
+    let scratch = Scratch::new("bench-processes");
+    let ran = bench(&scratch, &["--row=workers", "--row=sessions", "--row=floor"]);
+    assert_eq!(ran.code, 0, "{}", ran.shown());
+    for told in ["two workers over one", "time over time", "exchanges and", "µs with 100", "resident sessions"] {
+        assert!(ran.stdout.contains(told), "{told}: {}", ran.shown());
+    }
+}
+
+#[test]
+fn a_build_is_compared_with_itself_pair_by_pair() {
+    let scratch = Scratch::new("bench-compare");
+    let program = env!("CARGO_BIN_EXE_sim");
+    let arguments = ["--row=catalog", "--compare", program, "--alternations=2", "--format=json"];
+    let ran = bench(&scratch, &arguments);
+    assert_eq!(ran.code, 0, "{}", ran.shown());
+    let document = ran.json();
+    let compared = document["compared"].as_array().expect("figures");
+    let names: Vec<&Json> = compared.iter().map(|each| &each["figure"]).collect();
+    assert_eq!(names, ["judged", "kept", "digested", "events"]);
+    for each in compared {
+        let number = |field: &str| each[field].as_f64().expect("a number");
+        assert!(number("least") <= number("ratio") && number("ratio") <= number("most"), "{each}");
+    }
+    let events = &compared[3];
+    assert_eq!((&events["ratio"], &events["change"]), (&1.0.into(), &"none".into()), "the same plans, the same events");
+}
+
+#[test]
+fn what_is_no_other_build_is_refused_in_one_sentence() {
+    let scratch = Scratch::new("bench-foreign");
+    scratch.write("text", b"no program");
+    for (other, told) in [
+        ("none/sim", "--compare none/sim: cannot be started: no such file or directory"),
+        ("text", "--compare text: cannot be started: permission denied"),
+        #[cfg(unix)]
+        ("/bin/sh", "--compare /bin/sh: does not say that it is a sim"),
+    ] {
+        let ran = bench(&scratch, &["--row=kept", "--compare", other]);
+        let told = format!("error: {told}: name the program `sim` of another build\n");
+        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr), (2, "", told));
+    }
+}
+
+#[test]
+fn a_document_without_markers_is_refused_before_anything_is_measured() {
+    let scratch = Scratch::new("bench-markers");
+    scratch.write("P.md", b"# Performance\n");
+    let ran = bench(&scratch, &["--write", "P.md"]);
+    let told = format!("error: P.md: the line `{BEGIN}` is missing: add it where the table is to stand\n");
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr), (2, "", told));
+    assert_eq!(scratch.read("P.md"), b"# Performance\n");
+    let ran = bench(&scratch, &["--write", "none.md"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.starts_with("error: none.md: cannot read the document: "), "{}", ran.shown());
+}
+
+#[test]
+fn the_documents_of_this_checkout_have_a_place_for_the_table() {
+    let document =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../PERFORMANCE.md")).expect("it is there");
+    let (before, rest) = document.split_once(BEGIN).expect("the first marker");
+    let (table, after) = rest.split_once(END).expect("the second marker");
+    assert!(before.ends_with('\n') && after.starts_with('\n'));
+    // Every row that must reach something stands in it, so it was written by this command and not by hand.
+    for row in sim::bench::rows::ROWS {
+        assert!(table.contains(&format!("| {}", row.what)), "{} is missing: write the table anew", row.name);
+    }
+}
