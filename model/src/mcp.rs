@@ -1,5 +1,7 @@
 //! Words of the protocol: JSON-RPC messages and codes, header names, and the frames between an object and its bridge.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -67,6 +69,16 @@ pub fn result_response(id: &Value, result: Value) -> Value {
     Value::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
+/// A value as compact JSON text. Its `Display` writes the same through a formatter, at twice the cost.
+pub fn text_of(value: &Value) -> String {
+    serde_json::to_string(value).expect("JSON values are plain data")
+}
+
+/// The same of an array of values.
+pub fn text_of_all(values: &[Value]) -> String {
+    serde_json::to_string(values).expect("JSON values are plain data")
+}
+
 /// Bytes of a value as compact JSON text.
 pub fn text_length(value: &Value) -> usize {
     struct Count(usize);
@@ -90,7 +102,7 @@ pub fn error_response(id: &Value, code: i64, message: &str) -> Value {
 }
 
 /// A text frame on the socket between an object and the bridge of a client's request, as JSON.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 pub enum Frame {
     /// Object to bridge: bytes for the client's SSE body.
@@ -99,33 +111,53 @@ pub enum Frame {
         /// The SSE text: one event with its `id:` line if it can be replayed, or a comment.
         event: String,
         /// Id of the stored event.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         event_id: Option<String>,
         /// Stream of the stored event.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         stream_id: Option<String>,
         /// Streams whose delivery this frame completes; absent means `stream_id`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         ack_stream_ids: Option<Vec<String>>,
         /// The client's body ends after this frame.
-        #[serde(default)]
         close: bool,
     },
     /// Bridge to object: the client was still attached when everything of this stream was written and its body ended.
     #[serde(rename = "cf_mcp_delivery_ack")]
     DeliveryAck {
         /// Id of the last event, if the frame that ended the body had one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         event_id: Option<String>,
         /// The delivered stream.
         stream_id: String,
     },
 }
 
+/// What a frame of any kind may have. Read in one go: a tagged enum would be read into pieces first, and these again.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AnyFrame<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    event: Option<String>,
+    event_id: Option<String>,
+    stream_id: Option<String>,
+    ack_stream_ids: Option<Vec<String>>,
+    #[serde(default)]
+    close: bool,
+}
+
 impl Frame {
     /// The frame of a text; none if it is of no known kind.
     pub fn parse(text: &str) -> Option<Frame> {
-        serde_json::from_str(text).ok()
+        let AnyFrame { kind, event, event_id, stream_id, ack_stream_ids, close } = serde_json::from_str(text).ok()?;
+        match &*kind {
+            "cf_mcp_agent_event" => {
+                Some(Frame::AgentEvent { event: event?, event_id, stream_id, ack_stream_ids, close })
+            }
+            "cf_mcp_delivery_ack" => Some(Frame::DeliveryAck { event_id, stream_id: stream_id? }),
+            _ => None,
+        }
     }
 
     /// The frame as text.

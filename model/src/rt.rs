@@ -34,6 +34,8 @@ pub trait Director {
 
 thread_local! {
     static ORIGIN: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// What the clock reads as long as it is held, in microseconds since the run began.
+    static HELD_US: Cell<Option<u64>> = const { Cell::new(None) };
     static DIRECTOR: RefCell<Option<Rc<dyn Director>>> = const { RefCell::new(None) };
     static STEPS: Cell<u64> = const { Cell::new(0) };
     static STEP_LIMIT: Cell<u64> = const { Cell::new(u64::MAX) };
@@ -70,7 +72,29 @@ fn origin() -> Instant {
 
 /// Microseconds since the run began.
 pub fn run_us() -> u64 {
+    HELD_US.get().unwrap_or_else(read_us)
+}
+
+fn read_us() -> u64 {
     u64::try_from((instant_now() - origin()).as_micros()).unwrap_or(u64::MAX)
+}
+
+/// The clock, read once for as long as this lives: see [`hold_clock`].
+pub struct HeldClock(());
+
+/// Reads the clock for a poll that will ask for it often. The simulated clock stands still within a poll, and reading
+/// it is not free; a real one goes on and is not held.
+pub fn hold_clock() -> HeldClock {
+    if cfg!(madsim) {
+        HELD_US.set(Some(read_us()));
+    }
+    HeldClock(())
+}
+
+impl Drop for HeldClock {
+    fn drop(&mut self) {
+        HELD_US.set(None);
+    }
 }
 
 /// Whole milliseconds since the run began.
@@ -135,16 +159,14 @@ pub fn round_up_ms(at_ms: u64) -> u64 {
 
 /// Asks the director about one edge of an operation; `Intervention::NONE` when nobody directs.
 pub fn at_operation(point: &OperationPoint<'_>) -> Intervention {
-    let director = DIRECTOR.with_borrow(|slot| slot.clone());
-    director.map_or(Intervention::NONE, |director| director.at_operation(point))
+    with_director(Intervention::NONE, |director| director.at_operation(point))
 }
 
 fn with_director<T>(absent: T, ask: impl FnOnce(&dyn Director) -> T) -> T {
-    let director = DIRECTOR.with_borrow(|slot| slot.clone());
-    match director {
-        Some(director) => ask(&*director),
+    DIRECTOR.with_borrow(|director| match director {
+        Some(director) => ask(&**director),
         None => absent,
-    }
+    })
 }
 
 /// Counts one step of work and panics when the run's budget is spent: a livelock must not hang the harness.

@@ -25,7 +25,7 @@ pub const FLUSH_BOUND_MS: u64 = 1_000;
 macro_rules! log_event {
     ($level:ident, $name:literal, $who:expr $(, $key:ident = $value:expr)* $(,)?) => {
         tracing::$level!(
-            target: "telemetry", event = $name, what = "log", level = stringify!($level),
+            name: $name, target: "telemetry", what = "log", level = stringify!($level),
             who = ::core::convert::AsRef::<str>::as_ref(&$who) $(, $key = $value)*
         )
     };
@@ -39,7 +39,7 @@ pub fn console_error(who: &Arc<str>, text: &str, error: &JsError) {
 
 /// The error reporter's capture of a failure nobody recognised.
 pub fn capture(who: &Arc<str>, error: &JsError) {
-    tracing::error!(target: "telemetry", event = "captured", what = "report", who = &**who, message = &*error.message);
+    tracing::error!(name: "captured", target: "telemetry", what = "report", who = &**who, message = &*error.message);
 }
 
 /// Finished spans of an isolate that wait for a flush (module scope).

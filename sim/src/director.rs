@@ -90,9 +90,10 @@ impl Director {
         (decisions.record().to_vec(), self.faults.ledger(), unknown)
     }
 
-    fn digest(&self, point: &OperationPoint<'_>, who: &str) {
+    fn digest(&self, point: &OperationPoint<'_>) {
         let edge = u64::from(point.edge == Edge::End);
-        let parts = [xxh3_64(point.operation.name.as_bytes()), xxh3_64(who.as_bytes()), point.now_ms << 1 | edge];
+        let parts =
+            [xxh3_64(point.operation.name.as_bytes()), recorder::alias_hash_of(point.who), point.now_ms << 1 | edge];
         let mix = |hash: u64, part: u64| (hash.rotate_left(23) ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.operation_hash.set(parts.into_iter().fold(self.operation_hash.get(), mix));
     }
@@ -120,8 +121,10 @@ impl model::rt::Director for Director {
         if point.edge == Edge::Begin {
             self.operation_count.set(self.operation_count.get() + 1);
         }
-        let who = recorder::alias_of(point.who);
-        self.digest(point, &who);
-        if self.faults.is_empty() { Intervention::NONE } else { self.faults.at_operation(point, &who) }
+        self.digest(point);
+        if self.faults.is_empty() {
+            return Intervention::NONE;
+        }
+        self.faults.at_operation(point, &recorder::alias_of(point.who))
     }
 }

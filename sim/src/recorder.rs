@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use tracing::{Metadata, Subscriber, subscriber::Interest};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// What becomes of the events of a run once they are digested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,13 +47,27 @@ struct Buffer {
     events: Vec<Event>,
     digest: TraceDigest,
     /// What speaks, as the trace names it: session ids by their alias, everything else as it is.
-    aliases: BTreeMap<String, Arc<str>>,
+    aliases: BTreeMap<String, Alias>,
     /// The one that spoke last speaks again more often than not.
-    last_alias: Option<(String, Arc<str>)>,
+    last_alias: Option<(String, Alias)>,
     /// The other way round: the session id behind each alias.
     sessions: BTreeMap<Arc<str>, String>,
     /// Sessions that were minted for each client.
     minted: BTreeMap<Arc<str>, u64>,
+}
+
+/// How the trace names someone.
+#[derive(Clone)]
+struct Alias {
+    name: Arc<str>,
+    /// Hash of the name.
+    hash: u64,
+}
+
+impl From<Arc<str>> for Alias {
+    fn from(name: Arc<str>) -> Self {
+        Alias { hash: xxh3_64(name.as_bytes()), name }
+    }
 }
 
 thread_local! {
@@ -112,14 +127,25 @@ pub fn finish() -> Recording {
 
 /// How the trace of this thread's run names `who`: a session id by its alias, anything else as it is.
 pub fn alias_of(who: &str) -> Arc<str> {
-    BUFFER.with_borrow_mut(|buffer| buffer.as_mut().map_or_else(|| who.into(), |buffer| buffer.alias(who)))
+    BUFFER.with_borrow_mut(|buffer| match buffer {
+        Some(buffer) => Arc::clone(&buffer.alias(who).name),
+        None => who.into(),
+    })
+}
+
+/// Hash of the name that the trace of this thread's run has for `who`: for digests, which need no name.
+pub fn alias_hash_of(who: &str) -> u64 {
+    BUFFER.with_borrow_mut(|buffer| match buffer {
+        Some(buffer) => buffer.alias(who).hash,
+        None => xxh3_64(who.as_bytes()),
+    })
 }
 
 /// Shows what speaks as `label` under this alias; other than a session that a client opens it is known beforehand.
 pub fn name(label: &str, alias: &str) {
     BUFFER.with_borrow_mut(|buffer| {
         if let Some(buffer) = buffer {
-            buffer.aliases.insert(label.to_owned(), alias.into());
+            buffer.aliases.insert(label.to_owned(), Arc::<str>::from(alias).into());
         }
     });
 }
@@ -131,10 +157,11 @@ pub fn session_of(alias: &str) -> Option<String> {
 
 /// Records one event of the harness itself: history, faults, phases. Times in `fields` are already relative to the run.
 pub fn record(stream: Stream, name: impl Into<Name>, who: Option<&str>, fields: Vec<(Name, Value)>) {
-    push(stream, name.into(), who, fields);
+    push(stream, name.into(), who.map(alias_of), fields);
 }
 
-fn push(stream: Stream, name: Name, who: Option<&str>, fields: Vec<(Name, Value)>) {
+/// `who` as the trace names it.
+fn push(stream: Stream, name: Name, who: Option<Arc<str>>, fields: Vec<(Name, Value)>) {
     let exceeded = BUFFER.with_borrow_mut(|buffer| {
         let buffer = buffer.as_mut().filter(|buffer| !buffer.is_muted)?;
         if buffer.event_count == buffer.event_limit {
@@ -149,19 +176,12 @@ fn push(stream: Stream, name: Name, who: Option<&str>, fields: Vec<(Name, Value)
 }
 
 impl Buffer {
-    fn push(&mut self, stream: Stream, name: Name, who: Option<&str>, mut fields: Vec<(Name, Value)>) {
+    fn push(&mut self, stream: Stream, name: Name, who: Option<Arc<str>>, mut fields: Vec<(Name, Value)>) {
         if stream == Stream::Platform && name == "session.minted" {
-            let alias = self.learn_alias(who, &fields);
+            let alias = self.learn_alias(who.clone(), &fields);
             fields.extend(alias.map(|alias| ("alias".into(), Value::Text(alias))));
         }
-        let event = Event {
-            at_ms: world::run_ms(),
-            ordinal: self.event_count,
-            stream,
-            name,
-            who: who.map(|who| self.alias(who)),
-            fields,
-        };
+        let event = Event { at_ms: world::run_ms(), ordinal: self.event_count, stream, name, who, fields };
         self.event_count += 1;
         self.digest.push(&event);
         if self.keep == Keep::Trace {
@@ -171,30 +191,32 @@ impl Buffer {
 
     /// `session.minted {who: client, session: id}`: from now on that id is shown under an alias of its own, which for
     /// the client's first session is the client's name.
-    fn learn_alias(&mut self, client: Option<&str>, fields: &[(Name, Value)]) -> Option<Arc<str>> {
+    fn learn_alias(&mut self, client: Option<Arc<str>>, fields: &[(Name, Value)]) -> Option<Arc<str>> {
         let session = fields.iter().find(|(name, _)| name == "session").and_then(|(_, value)| value.as_text())?;
-        let client = self.alias(client?);
+        let client = client?;
         let number = self.minted.entry(client.clone()).or_default();
         *number += 1;
         let alias: Arc<str> = if *number == 1 { client } else { session_alias(&client, *number).into() };
         self.sessions.insert(alias.clone(), session.to_owned());
-        self.aliases.insert(session.to_owned(), alias.clone());
+        self.aliases.insert(session.to_owned(), alias.clone().into());
         self.last_alias = None;
         Some(alias)
     }
 
-    fn alias(&mut self, who: &str) -> Arc<str> {
-        if let Some((last, alias)) = &self.last_alias
-            && last == who
-        {
-            return alias.clone();
+    fn alias(&mut self, who: &str) -> &Alias {
+        let is_last = self.last_alias.as_ref().is_some_and(|(last, _)| last == who);
+        if !is_last {
+            let alias = self.aliases.get(who).cloned().unwrap_or_else(|| {
+                let label = Alias::from(Arc::from(who));
+                self.aliases.insert(who.to_owned(), label.clone());
+                label
+            });
+            // The text of the one before makes room for this one's.
+            let mut last = self.last_alias.take().map_or_else(String::new, |(last, _)| last);
+            who.clone_into(&mut last);
+            self.last_alias = Some((last, alias));
         }
-        let alias = self.aliases.get(who).cloned().unwrap_or_else(|| {
-            let label: Arc<str> = who.into();
-            self.aliases.insert(who.to_owned(), label.clone());
-            label
-        });
-        self.last_alias = Some((who.to_owned(), alias.clone()));
+        let (_, alias) = self.last_alias.as_ref().expect("it was put there if it was not there");
         alias
     }
 }
@@ -236,7 +258,7 @@ impl<S: Subscriber> Layer<S> for Recorder {
         let mut read = fields::Reader::default();
         event.record(&mut read);
         let name = read.event.unwrap_or(Name::Borrowed(event.metadata().name()));
-        push(stream, name, read.who.as_deref(), read.fields);
+        push(stream, name, read.who, read.fields);
     }
 }
 

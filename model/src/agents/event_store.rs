@@ -67,12 +67,12 @@ impl EventStore {
     ///
     /// # Errors
     /// A colon in the stream id, or a storage failure. The event may be stored although trimming failed.
-    pub async fn store(&self, stream: &str, message: &Value) -> Result<Option<EventId>, JsError> {
+    pub async fn store(&self, stream: &str, message: Arc<Value>) -> Result<Option<EventId>, JsError> {
         if stream.contains(':') {
             let shown = Value::from(stream);
             return Err(JsError::new(format!("DurableObjectEventStore: streamId must not contain ':' (got {shown})")));
         }
-        let message_bytes = mcp::text_length(message);
+        let message_bytes = mcp::text_length(&message);
         if message_bytes > MAX_STORABLE_EVENT_BYTES {
             log_event!(
                 warn,
@@ -86,7 +86,7 @@ impl EventStore {
         }
         js(self.ensure_sequence(stream)).await?;
         let id = self.next_id(stream);
-        self.storage().put(&EVENT_PUT, format!("{EVENT_PREFIX}{id}"), message.clone()).await?;
+        self.storage().put(&EVENT_PUT, format!("{EVENT_PREFIX}{id}"), message).await?;
         js(self.trim(stream)).await?;
         Ok(Some(id))
     }

@@ -226,12 +226,12 @@ impl Transport {
     /// The first frame of a call's stream: without an id seen, a client never asks for a lost answer. A failure means
     /// no such frame.
     async fn prime(&self, socket: &Socket, stream: &str) {
-        let message = json!({
+        let message = Arc::new(json!({
             "jsonrpc": "2.0",
             "method": "notifications/message",
             "params": {"level": "debug", "data": "mcp-stream-priming"},
-        });
-        if let Ok(Some(id)) = js(self.events.store(stream, &message)).await {
+        }));
+        if let Ok(Some(id)) = js(self.events.store(stream, Arc::clone(&message))).await {
             drop(write_event(socket, PRIMING, &message, Some(&id), false));
         }
     }
@@ -247,7 +247,7 @@ fn write_event(
 ) -> Result<(), JsError> {
     let id_line = event_id.map(|id| format!("id: {id}\n")).unwrap_or_default();
     let frame = Frame::AgentEvent {
-        event: format!("event: {kind}\n{id_line}data: {message}\n\n"),
+        event: format!("event: {kind}\n{id_line}data: {}\n\n", mcp::text_of(message)),
         event_id: event_id.map(str::to_owned),
         stream_id: event_id.and_then(stream_of).map(str::to_owned),
         ack_stream_ids: None,

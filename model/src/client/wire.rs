@@ -4,6 +4,7 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::{ClientConfig, Op};
+use crate::mcp;
 use crate::net::http_client::Request;
 
 /// A JSON-RPC message to be posted.
@@ -79,7 +80,7 @@ pub(super) fn http_request(
         method: op.method(),
         target: config.target.clone(),
         headers,
-        body: message.map_or_else(Bytes::new, |message| Bytes::from(message.json.to_string())),
+        body: message.map_or_else(Bytes::new, |message| Bytes::from(mcp::text_of(&message.json))),
     }
 }
 

@@ -131,7 +131,7 @@ async fn post(exchange: &Rc<Exchange>, session_id: Option<String>, props: Value)
         refuse(exchange, 404, mcp::SESSION_ERROR, "Session not found");
         return Ok(());
     }
-    let encoded = base64::engine::general_purpose::STANDARD.encode(Value::Array(messages.clone()).to_string());
+    let encoded = base64::engine::general_purpose::STANDARD.encode(mcp::text_of_all(&messages));
     let mut headers = vec![header(mcp::METHOD_HEADER, "POST"), header(mcp::MESSAGE_HEADER, &encoded)];
     headers.extend(identity);
     let Some(socket) = open_socket(&stub, headers).await? else {

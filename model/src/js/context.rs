@@ -36,9 +36,9 @@ pub struct IoContext {
     /// The innermost running section.
     pub(super) section: Cell<SectionId>,
     /// Sections that wait to start, with the section they were called in.
-    pub(super) sections_waiting: RefCell<VecDeque<Event>>,
+    pub(super) sections_waiting: RefCell<VecDeque<Box<Event>>>,
     /// Events that came while the gate was shut.
-    pub(super) blocked: RefCell<VecDeque<Event>>,
+    pub(super) blocked: RefCell<VecDeque<Box<Event>>>,
     pub(super) tasks: RefCell<Vec<TaskId>>,
     /// A timer from before the section is due: on the older runtime build it blocks the timers behind it.
     pub(super) timers_jammed: Cell<bool>,

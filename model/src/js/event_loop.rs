@@ -163,10 +163,12 @@ pub struct EventLoop {
     /// The world's clock when this poll began; reading it is not free, and it stands still within a poll.
     polled_ms: Cell<u64>,
     seq: Cell<u64>,
-    events: RefCell<BinaryHeap<Event>>,
+    /// Boxed, here and wherever events wait: they are large, and a heap moves what it sorts.
+    events: RefCell<BinaryHeap<Box<Event>>>,
     /// What is due, by due time, lane and number.
-    ready: RefCell<Vec<Event>>,
-    urgent: RefCell<VecDeque<Event>>,
+    #[expect(clippy::vec_box, reason = "events go in and out in the middle")]
+    ready: RefCell<Vec<Box<Event>>>,
+    urgent: RefCell<VecDeque<Box<Event>>>,
     starting: RefCell<Vec<Rc<IoContext>>>,
     /// Sections that run, with the one around each (0 for none).
     parents: RefCell<BTreeMap<SectionId, SectionId>>,
@@ -187,7 +189,7 @@ struct ForeignWaker;
 
 impl Wake for ForeignWaker {
     fn wake(self: Arc<Self>) {
-        debug_assert!(false, "a future from outside was awaited inside an isolate's loop; send mail instead");
+        panic!("a future from outside was awaited inside an isolate's loop; send mail instead");
     }
 }
 
@@ -431,7 +433,8 @@ impl EventLoop {
     fn push(&self, due_ms: u64, lane: Lane, place: Option<(Rc<IoContext>, SectionId)>, bypass: bool, what: What) {
         self.seq.set(self.seq.get() + 1);
         let seq = self.seq.get();
-        self.events.borrow_mut().push(Event { due_ms, seq, lane, place, bypass, priority: Cell::new(None), what });
+        let event = Event { due_ms, seq, lane, place, bypass, priority: Cell::new(None), what };
+        self.events.borrow_mut().push(Box::new(event));
     }
 
     /// Ends a context: none of its code goes on, callers that wait for it get `error`. Its tasks are dropped at the
@@ -482,6 +485,7 @@ impl EventLoop {
         }
         let outer = CURRENT.with_borrow_mut(|current| current.replace(Rc::clone(self)));
         self.inbox.set_waker(cx.waker());
+        let _held = rt::hold_clock();
         self.polled_ms.set(rt::now_ms());
         let mut turns = 0;
         loop {
@@ -535,7 +539,7 @@ impl EventLoop {
         }
     }
 
-    fn run_event(self: &Rc<Self>, event: Event) {
+    fn run_event(self: &Rc<Self>, event: Box<Event>) {
         self.now_ms.set(self.now_ms().max(event.due_ms));
         if let What::Letter(letter) = &event.what {
             letter.prepare(self);

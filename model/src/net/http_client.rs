@@ -14,10 +14,10 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use tokio::net::TcpStream;
 
-use super::labels;
 use super::link::Lane;
 use super::sim_io::{Closer, Drive, adapt};
 use super::tap::{ExchangeTap, Tap};
+use super::{labels, lossy_text};
 use crate::rt;
 
 /// A request with its whole body.
@@ -115,7 +115,7 @@ impl HttpConnection {
             SendError { written, text: error_text(failed.error()) }
         })?;
         let (head, body) = response.into_parts();
-        let text = |value: &hyper::header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let text = |value: &hyper::header::HeaderValue| lossy_text(value.as_bytes()).into_owned();
         let status = head.status.as_u16();
         let headers: Vec<_> =
             head.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();

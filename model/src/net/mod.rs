@@ -15,8 +15,15 @@ pub mod sse;
 pub mod tap;
 pub mod timer;
 
+use std::borrow::Cow;
+
 pub use reply::{CutShort, Reply};
 pub use request_body::{BodyError, REQUEST_BODY_MAX};
+
+/// Bytes as text, what is no UTF-8 replaced. Mostly all of it is, and finding that out is quick.
+fn lossy_text(bytes: &[u8]) -> Cow<'_, str> {
+    str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+}
 
 #[cfg(test)]
 pub(crate) mod testkit;

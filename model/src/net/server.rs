@@ -20,6 +20,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use super::labels::{self, Peer};
+use super::lossy_text;
 use super::reply::{CutShort, Departure, Reply, ReplyBody, ReplyFrame, reply};
 use super::request_body::{BodyError, Collecting};
 use super::sim_io::{Drive, adapt};
@@ -193,7 +194,7 @@ impl hyper::service::Service<hyper::Request<Incoming>> for Service {
 }
 
 fn request_head(request: &hyper::Request<Incoming>, peer: Peer) -> RequestHead {
-    let text = |value: &hyper::header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let text = |value: &hyper::header::HeaderValue| lossy_text(value.as_bytes()).into_owned();
     RequestHead {
         method: request.method().as_str().to_owned(),
         path: request.uri().path().to_owned(),

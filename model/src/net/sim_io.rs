@@ -11,7 +11,9 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
 
 use bytes::{Buf, Bytes};
 use hyper::rt::ReadBufCursor;
@@ -153,25 +155,66 @@ impl Pump {
     }
 }
 
+/// Tells the task of a connection that its protocol wants to go on, and not only the network.
+struct ProtocolWaker {
+    is_woken: AtomicBool,
+    task: Mutex<Option<Waker>>,
+}
+
+impl ProtocolWaker {
+    fn task(&self) -> MutexGuard<'_, Option<Waker>> {
+        self.task.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whom to wake from now on.
+    fn belongs_to(&self, waker: &Waker) {
+        let mut task = self.task();
+        if !task.as_ref().is_some_and(|task| task.will_wake(waker)) {
+            *task = Some(waker.clone());
+        }
+    }
+}
+
+impl Wake for ProtocolWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.is_woken.store(true, Ordering::Relaxed);
+        if let Some(task) = &*self.task() {
+            task.wake_by_ref();
+        }
+    }
+}
+
 /// Runs a protocol over its connection until the protocol is done and its last bytes have left.
 ///
 /// Dropping it closes the socket at once, as the death of a machine does.
 pub struct Drive<P> {
     protocol: Option<Pin<Box<P>>>,
+    woken: Arc<ProtocolWaker>,
+    waker: Waker,
     pump: Pump,
 }
 
 impl<P: Future> Drive<P> {
     /// `protocol` is hyper's connection over the [`SimIo`] that came with `pump`.
     pub fn new(protocol: P, pump: Pump) -> Drive<P> {
-        Drive { protocol: Some(Box::pin(protocol)), pump }
+        // Woken from the start: the protocol wants its first poll.
+        let woken = Arc::new(ProtocolWaker { is_woken: AtomicBool::new(true), task: Mutex::default() });
+        let waker = Waker::from(Arc::clone(&woken));
+        Drive { protocol: Some(Box::pin(protocol)), woken, waker, pump }
     }
 
-    fn poll_protocol(&mut self, cx: &mut Context<'_>) {
+    /// Polls the protocol where that can make a difference: it was woken, or there is news for it.
+    fn poll_protocol(&mut self, news: bool) {
+        let Some(protocol) = &mut self.protocol else { return };
         let abandoned = self.pump.link.borrow().abandoned();
-        if let Some(protocol) = &mut self.protocol
-            && (abandoned || protocol.as_mut().poll(cx).is_ready())
-        {
+        if !abandoned && !self.woken.is_woken.swap(false, Ordering::Relaxed) && !news {
+            return;
+        }
+        if abandoned || protocol.as_mut().poll(&mut Context::from_waker(&self.waker)).is_ready() {
             self.protocol = None;
             self.pump.link.borrow_mut().close();
         }
@@ -184,10 +227,11 @@ impl<P: Future> Future for Drive<P> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         this.pump.link.borrow_mut().driven_by(cx.waker());
-        // The simulated clock stands still within a poll, and reading it is not free.
+        this.woken.belongs_to(cx.waker());
+        let _held = rt::hold_clock();
         let mut now_ms = rt::now_ms();
-        this.pump.poll(now_ms, cx);
-        this.poll_protocol(cx);
+        let news = this.pump.poll(now_ms, cx);
+        this.poll_protocol(news);
         loop {
             let touched = this.pump.link.borrow_mut().take_touched();
             let news = this.pump.poll(now_ms, cx);
@@ -195,7 +239,7 @@ impl<P: Future> Future for Drive<P> {
                 return Poll::Ready(());
             }
             if news {
-                this.poll_protocol(cx);
+                this.poll_protocol(true);
             } else if !touched {
                 if !this.pump.poll_alarm(now_ms, cx) {
                     return Poll::Pending;

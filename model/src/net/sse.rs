@@ -70,7 +70,7 @@ impl SseParser {
                 bytes = &bytes[1..];
                 continue;
             }
-            let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+            let end = memchr::memchr2(b'\n', b'\r', bytes);
             self.lengthen(&bytes[..end.unwrap_or(bytes.len())], &mut items);
             let Some(end) = end else { break };
             self.after_cr = bytes[end] == b'\r';
@@ -113,7 +113,7 @@ impl SseParser {
             }
             return;
         }
-        let line = String::from_utf8_lossy(&line);
+        let line = super::lossy_text(&line);
         let (name, value) = line.split_once(':').unwrap_or((&line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
         self.take_field(name, value, items);

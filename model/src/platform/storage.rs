@@ -120,12 +120,16 @@ impl Storage {
     }
 
     /// `put(key, value)`.
-    pub fn put(&self, operation: &'static Operation, key: impl Into<Arc<str>>, value: Value) -> StorageCall<()> {
-        let key = key.into();
+    pub fn put(
+        &self,
+        operation: &'static Operation,
+        key: impl Into<Arc<str>>,
+        value: impl Into<Arc<Value>>,
+    ) -> StorageCall<()> {
+        let (key, value) = (key.into(), value.into());
         self.call(operation, move |instance| {
             #[cfg(test)]
-            observe(instance, operation, "put", json!({"key": &*key, "value": &value}));
-            let value = Arc::new(value);
+            observe(instance, operation, "put", json!({"key": &*key, "value": &*value}));
             instance.store.values.borrow_mut().insert(Arc::clone(&key), Arc::clone(&value));
             instance.write(|batch| drop(batch.changes.insert(key, Some(value))));
             Ok(())

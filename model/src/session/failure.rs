@@ -91,7 +91,7 @@ pub(super) fn best_effort(
             Ok(())
         }
         None => {
-            debug_assert!(!matches!(cause, Cause::Interrupt));
+            assert!(!matches!(cause, Cause::Interrupt));
             exit
         }
     }

@@ -92,9 +92,11 @@ fn object(arguments: &Value, key: &str) -> Result<Value, JsError> {
     value.ok_or_else(|| JsError::type_error(format!("`{key}` must be an object")))
 }
 
-async fn set_name(session: Rc<SessionObject>, arguments: Value) -> Result<Value, JsError> {
+async fn set_name(session: Rc<SessionObject>, mut arguments: Value) -> Result<Value, JsError> {
     let name = text(&arguments, "name")?;
-    party_server::set_name(session, name, given(&arguments, "props")).await?;
+    let props = arguments.get_mut("props").map(Value::take).filter(|props| !props.is_null());
+    drop(arguments);
+    party_server::set_name(session, name, props).await?;
     Ok(Value::Null)
 }
 

@@ -10,33 +10,65 @@ pub const DELAY_MS_MAX: u64 = 60_000;
 type Band = (u64, (u64, u64));
 
 struct Row {
-    /// The question, or its first segment followed by a dot.
-    what: &'static str,
+    what: What,
     usual: &'static [Band],
     hostile: &'static [Band],
+    /// The longest delay of the row.
+    most_ms: u64,
+}
+
+/// The questions of a row.
+enum What {
+    /// This one.
+    Is(&'static str),
+    /// Those whose first segment is this.
+    BeginsWith(&'static str),
+    /// All.
+    Any,
 }
 
 /// First match wins; the last row, of any question, is for those that no row names.
-const TABLE: &[Row] = &[
-    Row {
-        // Platform facts 68 and 210: mostly 0 to 10 ms, sometimes hundreds, rarely up to a minute.
-        what: "alarm.late",
-        usual: &[(950, (0, 10)), (45, (100, 900)), (5, (1_000, 60_000))],
-        hostile: &[(600, (0, 10)), (300, (100, 900)), (100, (1_000, 60_000))],
-    },
-    Row {
-        // Platform fact 218: the writes of a turn may still be in flight when the next one begins.
-        what: "commit",
-        usual: &[(8, (0, 1)), (2, (2, 5))],
-        hostile: &[(5, (0, 5)), (4, (6, 50)), (1, (51, 500))],
-    },
-    Row {
-        what: "latency.",
-        usual: &[(8, (0, 3)), (2, (4, 20))],
-        hostile: &[(5, (0, 5)), (4, (6, 60)), (1, (61, 1_000))],
-    },
-    Row { what: "", usual: &[(8, (0, 3)), (2, (4, 20))], hostile: &[(5, (0, 5)), (4, (6, 60)), (1, (61, 400))] },
+static TABLE: [Row; 4] = [
+    // Platform facts 68 and 210: mostly 0 to 10 ms, sometimes hundreds, rarely up to a minute.
+    Row::new(
+        What::Is("alarm.late"),
+        &[(950, (0, 10)), (45, (100, 900)), (5, (1_000, 60_000))],
+        &[(600, (0, 10)), (300, (100, 900)), (100, (1_000, 60_000))],
+    ),
+    // Platform fact 218: the writes of a turn may still be in flight when the next one begins.
+    Row::new(What::Is("commit"), &[(8, (0, 1)), (2, (2, 5))], &[(5, (0, 5)), (4, (6, 50)), (1, (51, 500))]),
+    Row::new(What::BeginsWith("latency"), &[(8, (0, 3)), (2, (4, 20))], &[(5, (0, 5)), (4, (6, 60)), (1, (61, 1_000))]),
+    Row::new(What::Any, &[(8, (0, 3)), (2, (4, 20))], &[(5, (0, 5)), (4, (6, 60)), (1, (61, 400))]),
 ];
+
+impl Row {
+    const fn new(what: What, usual: &'static [Band], hostile: &'static [Band]) -> Row {
+        let (usual_ms, hostile_ms) = (longest(usual), longest(hostile));
+        let most_ms = if usual_ms > hostile_ms { usual_ms } else { hostile_ms };
+        Row { what, usual, hostile, most_ms: if most_ms > DELAY_MS_MAX { DELAY_MS_MAX } else { most_ms } }
+    }
+
+    fn is_for(&self, what: &str) -> bool {
+        match self.what {
+            What::Is(question) => what == question,
+            What::BeginsWith(segment) => {
+                what.strip_prefix(segment).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            }
+            What::Any => true,
+        }
+    }
+}
+
+/// The longest delay of some bands.
+const fn longest(bands: &[Band]) -> u64 {
+    let (mut index, mut longest) = (0, 0);
+    while index < bands.len() {
+        let (_, (_, most)) = bands[index];
+        longest = if most > longest { most } else { longest };
+        index += 1;
+    }
+    longest
+}
 
 /// Draws a delay. Calm draws nothing and is 0.
 pub(super) fn draw_ms(severity: Severity, what: &str, rng: &mut Rng) -> u64 {
@@ -51,20 +83,11 @@ pub(super) fn draw_ms(severity: Severity, what: &str, rng: &mut Rng) -> u64 {
 
 /// The longest delay of that question in any severity, in ms.
 pub(super) fn most_ms(what: &str) -> u64 {
-    let row = row(what);
-    let bands = row.usual.iter().chain(row.hostile);
-    let longest = bands.map(|(_, (_, most))| *most).max().unwrap_or(0);
-    longest.min(DELAY_MS_MAX)
+    row(what).most_ms
 }
 
 fn row(what: &str) -> &'static Row {
-    TABLE
-        .iter()
-        .find(|row| match row.what.strip_suffix('.') {
-            Some(segment) => what.split('.').next() == Some(segment),
-            None => row.what.is_empty() || row.what == what,
-        })
-        .expect("the last row matches every question")
+    TABLE.iter().find(|row| row.is_for(what)).expect("the last row matches every question")
 }
 
 #[cfg(test)]

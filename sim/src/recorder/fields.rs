@@ -4,18 +4,20 @@ use crate::world;
 use scenarios::trace::{Name, Value};
 use std::borrow::Cow;
 use std::fmt::Debug;
+use std::sync::Arc;
 use tracing::field::{Field, Visit};
 
 /// What one event says. Fields keep the order of the emitter; those with a meaning of their own are taken out:
 ///
-/// - `event` is the name, `who` the session id, isolate or `edge`;
+/// - `event` is the name of an event that `tracing` does not know by name, `who` the session id, isolate or `edge`;
 /// - `…_at_ms` is a time in ms since the epoch and becomes ms since the start of the run;
 /// - `…_json` is JSON text and becomes the structured value under the name without the suffix;
 /// - `fields_json` is a JSON object whose members become fields, for events whose fields no macro can list.
 #[derive(Default)]
 pub(super) struct Reader {
     pub(super) event: Option<Name>,
-    pub(super) who: Option<String>,
+    /// As the trace names it.
+    pub(super) who: Option<Arc<str>>,
     pub(super) fields: Vec<(Name, Value)>,
 }
 
@@ -45,7 +47,7 @@ impl Visit for Reader {
     fn record_str(&mut self, field: &Field, value: &str) {
         match field.name() {
             "event" => self.event = Some(Cow::Owned(value.to_owned())),
-            "who" => self.who = Some(value.to_owned()),
+            "who" => self.who = Some(super::alias_of(value)),
             name if name.ends_with("_json") => self.add_json(name, value),
             name => self.add(name.into(), value.into()),
         }

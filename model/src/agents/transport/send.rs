@@ -1,6 +1,7 @@
 //! Sending: which stream a message belongs to, storing it, writing it live, and closing an answered stream's books.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -47,7 +48,8 @@ impl Transport {
     }
 
     async fn send_standalone(&self, message: Value) -> Result<(), JsError> {
-        let event_id = js(self.events.store(STANDALONE_STREAM, &message)).await?;
+        let message = Arc::new(message);
+        let event_id = js(self.events.store(STANDALONE_STREAM, Arc::clone(&message))).await?;
         let mut newest: Option<(u64, Socket)> = None;
         for socket in self.ctx.sockets() {
             let state = ConnectionState::of(&socket);
@@ -117,7 +119,8 @@ impl Transport {
     /// Stores first; a failure costs only the id. Then the live frame, and after it, if that was the last answer of the
     /// stream, the marker and the deletion of the row.
     async fn send_on_stream(&self, stream: Stream, message: Value, request_id: Value) -> Result<(), JsError> {
-        let event_id = match js(self.events.store(&stream.id, &message)).await {
+        let message = Arc::new(message);
+        let event_id = match js(self.events.store(&stream.id, Arc::clone(&message))).await {
             Ok(event_id) => event_id,
             Err(error) => {
                 let error = error.to_string();

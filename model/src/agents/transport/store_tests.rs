@@ -16,7 +16,7 @@ fn storing_costs_thirteen_trips_first_and_nine_later() {
             let events = EventStore::new(ctx);
             let mut counts = Vec::new();
             for _ in 0..3 {
-                let store = async { drop(js(events.store("c1", &json!({}))).await) };
+                let store = async { drop(js(events.store("c1", json!({}).into())).await) };
                 counts.push(counted(store).await);
             }
             json!(counts)
@@ -33,7 +33,7 @@ fn concurrent_first_writers_share_one_read_and_get_numbers_in_order() {
             let events = Rc::new(EventStore::new(ctx));
             let stores = [1, 2].map(|n| {
                 let events = Rc::clone(&events);
-                call(async move { events.store("c1", &json!(n)).await })
+                call(async move { events.store("c1", json!(n).into()).await })
             });
             let mut ids = Vec::new();
             for store in stores {

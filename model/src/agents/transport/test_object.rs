@@ -81,7 +81,7 @@ impl Session {
         let events = EventStore::new(self.ctx.clone());
         let (stream, times) = (arguments["stream"].as_str().unwrap_or("c1"), arguments["times"].as_u64().unwrap_or(1));
         for _ in 0..times {
-            js(events.store(stream, &arguments["message"])).await?;
+            js(events.store(stream, Arc::new(arguments["message"].clone()))).await?;
         }
         Ok(Value::Null)
     }

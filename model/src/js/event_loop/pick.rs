@@ -11,7 +11,7 @@ impl EventLoop {
     ///
     /// Earlier due times go first. Where several lanes meet in one millisecond, each event at the head of its lane draws
     /// a priority from the lane's name, once, and the highest goes first; without a draw the order is that of the names.
-    pub(super) fn pick(&self) -> Option<Event> {
+    pub(super) fn pick(&self) -> Option<Box<Event>> {
         if let Some(event) = self.urgent.borrow_mut().pop_front() {
             return Some(event);
         }
@@ -28,7 +28,7 @@ impl EventLoop {
     }
 
     /// Index of the winner among the heads of the lanes; `due` is ordered by lane and number.
-    fn contest(&self, due: &[Event]) -> usize {
+    fn contest(&self, due: &[Box<Event>]) -> usize {
         let mut best: Option<(u64, usize)> = None;
         for (index, event) in due.iter().enumerate() {
             let is_head = index == 0 || due[index - 1].lane != event.lane;
@@ -112,9 +112,10 @@ impl EventLoop {
         waiting.into_iter().for_each(|event| self.make_ready(event));
     }
 
-    fn make_ready(&self, event: Event) {
+    fn make_ready(&self, event: Box<Event>) {
         let mut ready = self.ready.borrow_mut();
-        let before = |other: &Event| (other.due_ms, &other.lane, other.seq) < (event.due_ms, &event.lane, event.seq);
+        let before =
+            |other: &Box<Event>| (other.due_ms, &other.lane, other.seq) < (event.due_ms, &event.lane, event.seq);
         let at = ready.partition_point(before);
         ready.insert(at, event);
     }

@@ -37,13 +37,13 @@ impl EventLoop {
             priority: Cell::new(None),
             what: What::Run(caller.clone(), start),
         };
-        caller.context.sections_waiting.borrow_mut().push_back(event);
+        caller.context.sections_waiting.borrow_mut().push_back(Box::new(event));
         self.starting.borrow_mut().push(Rc::clone(&caller.context));
         settled
     }
 
     /// The next section that may start: its caller's section runs and no storage operation is held.
-    pub(super) fn next_section(&self) -> Option<Event> {
+    pub(super) fn next_section(&self) -> Option<Box<Event>> {
         let mut starting = self.starting.borrow_mut();
         for index in 0..starting.len() {
             let context = Rc::clone(&starting[index]);
@@ -99,7 +99,7 @@ impl EventLoop {
             priority: Cell::new(None),
             what: What::Run(ctx, f),
         };
-        self.urgent.borrow_mut().push_back(event);
+        self.urgent.borrow_mut().push_back(Box::new(event));
     }
 
     fn leave_section(&self, context: &IoContext, id: u64) {

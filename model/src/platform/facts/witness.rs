@@ -70,7 +70,7 @@ impl Subscriber for Witness {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        let mut fields = Fields::default();
+        let mut fields = Fields { event: event.metadata().name().to_owned(), ..Fields::default() };
         event.record(&mut fields);
         let Fields { event, who, due_ms } = fields;
         match event.as_str() {

@@ -93,7 +93,8 @@ impl Subscriber for Collector {
         if !matches!(event.metadata().target(), "telemetry" | "state" | "platform" | crate::observed::TARGET) {
             return;
         }
-        let mut line = Fields(Line::new());
+        // An event without a field `event` has its name from `tracing`.
+        let mut line = Fields(Line::from([("event", event.metadata().name().to_owned())]));
         event.record(&mut line);
         EVENTS.with_borrow_mut(|events| events.push(line.0));
     }
