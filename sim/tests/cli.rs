@@ -9,6 +9,8 @@ mod bad_input;
 mod bench;
 #[path = "cli/contract.rs"]
 mod contract;
+#[path = "cli/corpus.rs"]
+mod corpus;
 #[path = "cli/findings.rs"]
 mod findings;
 #[path = "cli/process.rs"]
@@ -110,7 +112,7 @@ fn help_and_version_are_results_and_hide_what_is_not_for_people() {
     let scratch = Scratch::new("help");
     let help = scratch.sim(&["--help"]);
     assert_eq!((help.code, help.stderr.as_str()), (0, ""));
-    for command in ["run", "list", "plan", "replay", "contract", "meta", "operations", "bench"] {
+    for command in ["run", "list", "plan", "replay", "contract", "corpus", "meta", "operations", "bench"] {
         assert!(help.stdout.contains(&format!("\n  {command} ")), "{command}");
     }
     let meta = scratch.sim(&["meta", "--help"]);

@@ -173,7 +173,7 @@ impl Judging {
         for (fault, (before, now)) in before.iter().zip(now).enumerate() {
             match now {
                 now if now == before => {}
-                0 => self.lose(ExitCode::Unmet, format!("faults[{fault}] is not delivered, was {before} times")),
+                0 => self.lose(ExitCode::Unmet, format!("faults[{fault}] is not delivered any more")),
                 now => self.drifts.push(format!("faults[{fault}] is delivered {now} times, was {before}")),
             }
         }

@@ -4,7 +4,7 @@ use super::process::{Ran, Scratch};
 use serde_json::{Value as Json, json};
 
 /// Checks the promise for one command and returns its sentence.
-fn refused(ran: &Ran, what: &str) -> String {
+pub fn refused(ran: &Ran, what: &str) -> String {
     assert_eq!(ran.code, 2, "{what}: {}", ran.shown());
     assert_eq!(ran.stdout, "", "{what}");
     let sentence = ran.stderr.strip_prefix("error: ").and_then(|told| told.strip_suffix('\n'));

@@ -107,6 +107,11 @@ impl Scratch {
         command
     }
 
+    /// Where a file of the folder is.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
     /// Writes a file into the folder.
     pub fn write(&self, name: &str, bytes: &[u8]) {
         std::fs::write(self.0.join(name), bytes).expect("the file can be written");

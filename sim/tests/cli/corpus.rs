@@ -1,0 +1,193 @@
+//! The corpus on the command line: what is kept, replayed and retired, and that nothing is ever overwritten.
+
+use super::SCENARIO;
+use super::bad_input::refused;
+use super::process::{Ran, Scratch};
+use serde_json::{Value as Json, json};
+
+const SEED: &str = "22";
+const NAME: &str = "idle/stream-stays-open/destroys";
+const FILE: &str = "seeds/idle/stream-stays-open/destroys.json";
+
+/// A folder with a plan in it.
+fn with_plan(name: &str) -> Scratch {
+    let scratch = Scratch::new(name);
+    let plan = scratch.sim(&["plan", "--scenario", SCENARIO, "--seed", SEED]);
+    scratch.write("plan.json", plan.stdout.as_bytes());
+    scratch
+}
+
+fn add(scratch: &Scratch, slug: &str, more: &[&str]) -> Ran {
+    scratch.sim(&[&["corpus", "add", "plan.json", "--name", slug], more].concat())
+}
+
+/// A folder with a plan and an entry that is kept for a defect.
+fn with_entry(name: &str) -> Scratch {
+    let scratch = with_plan(name);
+    let ran = add(&scratch, "destroys", &["--defect", "idle-alarm-destroys"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.shown());
+    assert!(ran.stdout.starts_with(&format!("kept  {NAME}  {FILE}\n")), "{}", ran.shown());
+    scratch
+}
+
+fn change(scratch: &Scratch, change: impl FnOnce(&mut Json)) {
+    let mut entry: Json = serde_json::from_slice(&scratch.read(FILE)).expect("an entry is JSON");
+    change(&mut entry);
+    scratch.write(FILE, entry.to_string().as_bytes());
+}
+
+#[test]
+fn a_plan_is_kept_listed_and_replayed() {
+    let scratch = with_entry("corpus");
+    let list = scratch.sim(&["corpus", "list"]).stdout;
+    for told in ["name ", NAME, "idle-alarm-destroys", "liveness/disposed-session-serves-again/session, 1 more", SEED] {
+        assert!(list.contains(told), "{told}: {list}");
+    }
+    let run = scratch.sim(&["corpus", "run", "destroys"]);
+    assert_eq!(run.code, 0, "{}", run.shown());
+    assert!(run.stdout.starts_with(&format!("reached  {NAME}  held; with idle-alarm-destroys: ")), "{}", run.stdout);
+    assert!(run.stdout.ends_with("corpus: 1 entry, 1 reached, 0 drifted, 0 lost\n"), "{}", run.stdout);
+    let json = scratch.sim(&["corpus", "run", "--format", "json"]).json();
+    assert_eq!((&json["entries"][0]["state"], &json["exit_code"]), (&"reached".into(), &0.into()));
+    assert_eq!(scratch.sim(&["corpus", "list", "--format", "json"]).json()[0]["name"], NAME);
+}
+
+#[test]
+fn an_entry_replays_as_the_seed_that_it_was_drawn_from() {
+    let scratch = with_entry("corpus-replay");
+    let digests = |ran: &Ran| {
+        assert_eq!(ran.code, 0, "{}", ran.shown());
+        ran.stdout.lines().last().expect("a summary").to_owned()
+    };
+    let by_seed = scratch.sim(&["--scenario", SCENARIO, "--seed", SEED]);
+    assert_eq!(digests(&scratch.sim(&["replay", FILE])), digests(&by_seed));
+    let failing = scratch.sim(&["replay", FILE, "--defect", "idle-alarm-destroys"]);
+    assert_eq!(failing.code, 10, "{}", failing.shown());
+}
+
+#[test]
+fn nothing_that_is_kept_is_overwritten() {
+    let scratch = with_entry("corpus-kept");
+    let before = scratch.read(FILE);
+    assert_eq!(add(&scratch, "destroys", &["--defect", "idle-alarm-destroys"]).code, 0, "the same again is no harm");
+    let other = add(&scratch, "destroys", &["--why", "something else"]);
+    let told = refused(&other, "other content");
+    assert_eq!(
+        told,
+        format!("{FILE}: holds another entry, and entries are kept: choose another name, or retire it first")
+    );
+    assert_eq!(scratch.read(FILE), before);
+    assert_eq!(scratch.files(), ["plan.json", FILE]);
+}
+
+#[test]
+fn a_retired_entry_is_moved_listed_and_not_run() {
+    let scratch = with_entry("corpus-retired");
+    let ran = scratch.sim(&["corpus", "retire", "destroys", "--why", "the \u{1b} alarm is gone"]);
+    assert!(refused(&ran, "a control character").starts_with("--why: expected 1 to 1000 bytes"));
+    let ran = scratch.sim(&["corpus", "retire", "destroys", "--why", "the alarm is gone"]);
+    assert_eq!(ran.code, 0, "{}", ran.shown());
+    assert_eq!(scratch.files(), ["plan.json", "seeds/retired/idle/stream-stays-open/destroys.json"]);
+    assert!(scratch.sim(&["corpus", "run"]).stdout.starts_with("corpus: 0 entries"));
+    assert!(!scratch.sim(&["corpus", "list"]).stdout.contains(NAME));
+    let all = scratch.sim(&["corpus", "list", "--all"]).stdout;
+    assert!(all.contains("idle-alarm-destroys (retired: the alarm is gone)"), "{all}");
+    let again = add(&scratch, "destroys", &["--defect", "idle-alarm-destroys"]);
+    assert!(refused(&again, "a retired name").ends_with("an entry of that name is retired: choose another name"));
+}
+
+#[test]
+fn drift_is_told_and_accepted_only_when_it_is_asked_for() {
+    let scratch = with_entry("corpus-drift");
+    change(&scratch, |entry| {
+        entry["point"]["telemetry_digest"] = "0123456789abcdef".into();
+        entry["point"]["decisions"]["edge"] = "nothing@0*1".into();
+    });
+    let drifted = scratch.sim(&["corpus", "run"]);
+    assert_eq!(drifted.code, 0, "{}", drifted.shown());
+    assert!(drifted.stdout.contains("the decision edge/nothing@0 is asked no more, was 1"), "{}", drifted.stdout);
+    assert!(drifted.stdout.contains(", was 0123456789abcdef\n"), "{}", drifted.stdout);
+    assert!(scratch.sim(&["corpus", "run", "--accept"]).stdout.contains("1 drifted and recorded again, 0 lost"));
+    assert!(scratch.sim(&["corpus", "run"]).stdout.contains("1 reached"));
+}
+
+#[test]
+fn a_lost_entry_is_told_with_what_it_shows_and_stays_as_it_is() {
+    let scratch = with_entry("corpus-lost");
+    change(&scratch, |entry| entry["keeps"]["defects"] = json!(["pause-runs-on"]));
+    let before = scratch.read(FILE);
+    let lost = scratch.sim(&["corpus", "run", "--accept"]);
+    assert_eq!(lost.code, 14, "{}", lost.shown());
+    let told = "with pause-runs-on it shows nothing, expected liveness/disposed-session-serves-again/session";
+    assert!(lost.stdout.starts_with(&format!("LOST     {NAME}")) && lost.stdout.contains(told), "{}", lost.stdout);
+    assert_eq!(scratch.read(FILE), before);
+    change(&scratch, |entry| entry["plan"]["defects"] = json!(["idle-alarm-destroys"]));
+    let failing = scratch.sim(&["corpus", "run"]);
+    assert_eq!(failing.code, 10, "a plan that should hold and does not: {}", failing.shown());
+}
+
+#[test]
+fn what_cannot_be_kept_is_refused_in_one_sentence_and_leaves_nothing() {
+    let scratch = with_plan("corpus-refused");
+    let long = "x".repeat(2_000);
+    for (slug, more, told) in [
+        ("../up", &["--why", "x"][..], "--name `../up` is no slug"),
+        ("/etc/x", &["--why", "x"], "is no slug"),
+        ("a/b", &["--why", "x"], "is no slug"),
+        ("\u{1b}[31m", &["--why", "x"], "is no slug"),
+        ("x", &[], "nothing says what the plan is to be kept for"),
+        ("x", &["--defect", "idle-alarm-destroy"], "did you mean `idle-alarm-destroys`"),
+        ("x", &["--defect", "pause-runs-on"], "plan.json: with pause-runs-on the plan holds, but"),
+        ("x", &["--why", "x", "--expect-failure"], "plan.json: the plan holds as it is"),
+        ("x", &["--why", &long], "keeps.why: expected 1 to 1000 bytes"),
+        ("x", &["--why", "x", "--core", "fixed"], "keeps.core: it is the core of the plan itself"),
+    ] {
+        let sentence = refused(&add(&scratch, slug, more), slug);
+        assert!(sentence.contains(told), "{told}: {sentence}");
+    }
+    assert_eq!(scratch.files(), ["plan.json"]);
+}
+
+#[test]
+fn a_file_that_is_no_entry_stops_everything_with_its_name() {
+    let scratch = with_entry("corpus-hostile");
+    let run = |what: &str| refused(&scratch.sim(&["corpus", "run"]), what);
+    for (file, bytes, told) in [
+        ("seeds/idle/bad.json", &b"{"[..], "seeds/idle/bad.json: line 1 column 1: the entry ends in the middle"),
+        ("seeds/idle/bad.json", b"\x00\xff", "seeds/idle/bad.json: byte 1: the entry is not UTF-8 text"),
+        ("seeds/idle/bad.json", &scratch.read("plan.json"), "seeds/idle/bad.json: entry: the version is missing"),
+        ("seeds/idle/Bad Name.json", b"{}", "seeds/idle/Bad Name.json: is not named as an entry is"),
+    ] {
+        scratch.write(file, bytes);
+        let sentence = run(file);
+        assert!(sentence.starts_with(told), "{told}: {sentence}");
+        std::fs::remove_file(scratch.path(file)).expect("it was written");
+    }
+    change(&scratch, |entry| {
+        entry["plan"]["faults"] = json!([{"when": {"operation": "no such"}, "effect": {"do": "delay", "ms": 1}}])
+    });
+    assert!(run("a fault").contains("point.deliveries: "));
+    change(&scratch, |entry| entry["point"]["deliveries"] = json!([1]));
+    assert!(run("an operation").starts_with(&format!("{FILE}: faults[0].when: no operation is called `no such`")));
+    for (arguments, told) in [
+        (&["corpus", "run", "--seeds-dir", "nowhere"][..], "nowhere: cannot read the folder of entries"),
+        (&["corpus", "run", "--seeds-dir", "plan.json"], "plan.json: cannot read the folder of entries"),
+        (&["corpus"], "requires a subcommand"),
+        (&["corpus", "retire", "destroys"], "--why <TEXT>"),
+    ] {
+        let sentence = refused(&scratch.sim(arguments), told);
+        assert!(sentence.contains(told), "{told}: {sentence}");
+    }
+}
+
+#[test]
+fn an_unknown_name_is_refused_with_the_nearest() {
+    let scratch = with_entry("corpus-names");
+    for arguments in
+        [&["corpus", "run", "idle/stream-stays-open/destroy"][..], &["corpus", "retire", "../destroys", "--why", "x"]]
+    {
+        let sentence = refused(&scratch.sim(arguments), "an unknown name");
+        assert!(sentence.contains(&format!("did you mean `{NAME}`")), "{sentence}");
+    }
+    assert_eq!(scratch.files(), ["plan.json", FILE]);
+}
