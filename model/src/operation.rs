@@ -98,9 +98,10 @@ impl Intervention {
     /// Let it be.
     pub const NONE: Intervention = Intervention { disturbance: Disturbance::None, interrupt: None, reset: None };
 
-    /// True when nothing is to be done.
-    pub fn is_none(&self) -> bool {
-        matches!(self.disturbance, Disturbance::None) && self.interrupt.is_none() && self.reset.is_none()
+    /// As a director says it: nothing where nothing is to be done.
+    pub fn said(self) -> Option<Box<Intervention>> {
+        let is_none = matches!(self.disturbance, Disturbance::None) && self.interrupt.is_none() && self.reset.is_none();
+        (!is_none).then(|| Box::new(self))
     }
 }
 

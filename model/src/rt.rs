@@ -12,7 +12,9 @@ use tokio::time::Instant;
 
 use crate::operation::{Intervention, OperationPoint};
 
+mod alarm;
 mod node;
+pub use alarm::Alarm;
 pub use node::Node;
 
 /// Virtual instant zero of a run in milliseconds since the Unix epoch (2026-01-01T00:00:00Z).
@@ -28,8 +30,8 @@ pub trait Director {
     fn delay_ms(&self, who: &str, what: &str) -> u64;
     /// Lifts a due time to the grid on which this world's events meet (identity when the world has none).
     fn round_up_ms(&self, at_ms: u64) -> u64;
-    /// Asked at the begin and the end of every operation.
-    fn at_operation(&self, point: &OperationPoint<'_>) -> Intervention;
+    /// Asked at the begin and the end of every operation; nothing lets it be, as nearly always.
+    fn at_operation(&self, point: &OperationPoint<'_>) -> Option<Box<Intervention>>;
 }
 
 thread_local! {
@@ -59,6 +61,11 @@ pub fn end_run() {
 
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 fn instant_now() -> Instant {
+    // The same as below, but not through the system call that the simulation replaces.
+    #[cfg(madsim)]
+    if let Some(time) = madsim::time::TimeHandle::try_current() {
+        return time.now_instant();
+    }
     Instant::now()
 }
 
@@ -108,7 +115,7 @@ pub fn now_ms() -> u64 {
 }
 
 /// A future that ends when the clock reads `at_ms` (epoch milliseconds), at once if it does already.
-pub fn sleep_until_ms(at_ms: u64) -> impl Future<Output = ()> + 'static {
+pub fn sleep_until_ms(at_ms: u64) -> impl Future<Output = ()> + Send + 'static {
     sleep_until(origin() + Duration::from_millis(at_ms.saturating_sub(EPOCH_MS)))
 }
 
@@ -157,9 +164,9 @@ pub fn round_up_ms(at_ms: u64) -> u64 {
     with_director(at_ms, |director| director.round_up_ms(at_ms))
 }
 
-/// Asks the director about one edge of an operation; `Intervention::NONE` when nobody directs.
-pub fn at_operation(point: &OperationPoint<'_>) -> Intervention {
-    with_director(Intervention::NONE, |director| director.at_operation(point))
+/// Asks the director about one edge of an operation; nothing when nobody directs.
+pub fn at_operation(point: &OperationPoint<'_>) -> Option<Box<Intervention>> {
+    with_director(None, |director| director.at_operation(point))
 }
 
 fn with_director<T>(absent: T, ask: impl FnOnce(&dyn Director) -> T) -> T {

@@ -179,7 +179,7 @@ impl Director for Script {
         at_ms
     }
 
-    fn at_operation(&self, point: &OperationPoint<'_>) -> Intervention {
+    fn at_operation(&self, point: &OperationPoint<'_>) -> Option<Box<Intervention>> {
         let name = point.operation.name;
         if point.edge == Edge::Begin {
             if START_AT.get() == Some(name) {
@@ -202,7 +202,7 @@ impl Director for Script {
                 }
             }
         }
-        wanted
+        wanted.said()
     }
 }
 

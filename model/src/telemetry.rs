@@ -4,6 +4,7 @@
 //! delivered when its isolate or object died is lost.
 
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -57,9 +58,22 @@ struct Data {
     parent: Option<Arc<str>>,
     start_ms: u64,
     end_ms: Cell<u64>,
-    attributes: RefCell<Map<String, Value>>,
+    attributes: RefCell<Attributes>,
     exported: bool,
 }
+
+/// The attributes of a span, as it is exported with them: JSON text, or for a listener that knows this type the values.
+/// An error only because `tracing` takes no other values of a type of one's own.
+#[derive(Debug, Default)]
+pub struct Attributes(pub Map<String, Value>);
+
+impl fmt::Display for Attributes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&serde_json::to_string(&self.0).map_err(|_| fmt::Error)?)
+    }
+}
+
+impl std::error::Error for Attributes {}
 
 /// A span in progress. Dropping it exports nothing; only [`Span::end`] does.
 #[derive(Clone)]
@@ -121,7 +135,7 @@ impl Span {
 
     /// Sets an attribute.
     pub fn set(&self, key: &str, value: impl Into<Value>) {
-        self.0.attributes.borrow_mut().insert(key.to_owned(), value.into());
+        self.0.attributes.borrow_mut().0.insert(key.to_owned(), value.into());
     }
 
     /// Puts the attributes of a failure on the span.
@@ -139,7 +153,7 @@ impl Span {
     #[cfg_attr(not(test), expect(unused_variables, reason = "only the tests see how an effect ended"))]
     pub fn end_with<T>(&self, exit: &Exit<T>) {
         #[cfg(test)]
-        crate::observed::span(self.0.name, &self.0.attributes.borrow(), exit);
+        crate::observed::span(self.0.name, &self.0.attributes.borrow().0, exit);
         self.0.end_ms.set(EventLoop::current().now_ms());
         if self.0.exported {
             module_scope::<Exporter>().finished.borrow_mut().push(Rc::clone(&self.0));
@@ -168,7 +182,8 @@ pub fn flush() {
 }
 
 fn deliver(span: &Data) {
-    let attributes = serde_json::to_string(&*span.attributes.borrow()).expect("JSON values are plain data");
+    let attributes = span.attributes.borrow();
+    let attributes: &(dyn std::error::Error + 'static) = &*attributes;
     tracing::info!(
         target: "telemetry",
         event = span.name,
@@ -179,6 +194,6 @@ fn deliver(span: &Data) {
         trace = &*span.trace,
         span = span.number,
         parent = span.parent.as_deref(),
-        attributes_json = &*attributes,
+        attributes_json = attributes,
     );
 }

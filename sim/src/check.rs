@@ -2,7 +2,7 @@
 
 use crate::capture::guarded;
 use crate::run::Finding;
-use scenarios::invariants::{self, Invariant, Kind, Verdict};
+use scenarios::invariants::{self, Case, Invariant, Kind, Verdict};
 use scenarios::plan::Plan;
 use scenarios::trace::Trace;
 
@@ -25,11 +25,12 @@ pub fn judge(plan: &Plan, trace: &Trace) -> Vec<Judged> {
 }
 
 fn judge_by(all: &[Invariant], plan: &Plan, trace: &Trace) -> Vec<Judged> {
+    let case = Case::new(plan, trace);
     let one = |invariant: &Invariant| Judged {
         name: invariant.name,
         kind: invariant.kind,
         claim: invariant.claim,
-        verdict: guarded(|| (invariant.judge)(plan, trace)),
+        verdict: guarded(|| (invariant.judge)(&case)),
     };
     all.iter().map(one).collect()
 }
@@ -59,12 +60,12 @@ mod tests {
     use crate::exit_code::ExitCode;
     use scenarios::invariants::Violation;
 
-    fn violated(_: &Plan, _: &Trace) -> Verdict {
+    fn violated(_: &Case<'_>) -> Verdict {
         let violation = Violation { session: None, what: "wrong".to_owned(), at_ms: 1, ordinal: 0, pending: None };
         Verdict::Violated(vec![violation])
     }
 
-    fn codes(kind: Kind, judge: fn(&Plan, &Trace) -> Verdict) -> Vec<ExitCode> {
+    fn codes(kind: Kind, judge: fn(&Case<'_>) -> Verdict) -> Vec<ExitCode> {
         let plan = crate::run::tests::plan();
         let all = [Invariant { name: "a-claim", kind, claim: "it holds", judge }];
         judge_by(&all, &plan, &Trace::default())
@@ -83,11 +84,11 @@ mod tests {
 
     #[test]
     fn a_claim_that_cannot_be_told_is_neither_a_pass_nor_a_failure() {
-        assert_eq!(codes(Kind::Always, |_, _| Verdict::CannotTell("no trace".to_owned())), []);
+        assert_eq!(codes(Kind::Always, |_| Verdict::CannotTell("no trace".to_owned())), []);
     }
 
     #[test]
     fn a_check_that_panics_is_a_harness_error() {
-        assert_eq!(codes(Kind::Always, |_, _| panic!("no such event")), [ExitCode::Harness]);
+        assert_eq!(codes(Kind::Always, |_| panic!("no such event")), [ExitCode::Harness]);
     }
 }

@@ -117,14 +117,14 @@ impl model::rt::Director for Director {
         at_ms.next_multiple_of(self.taken(grid, 1))
     }
 
-    fn at_operation(&self, point: &OperationPoint<'_>) -> Intervention {
+    fn at_operation(&self, point: &OperationPoint<'_>) -> Option<Box<Intervention>> {
         if point.edge == Edge::Begin {
             self.operation_count.set(self.operation_count.get() + 1);
         }
         self.digest(point);
         if self.faults.is_empty() {
-            return Intervention::NONE;
+            return None;
         }
-        self.faults.at_operation(point, &recorder::alias_of(point.who))
+        self.faults.at_operation(point, &recorder::alias_of(point.who)).said()
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Every POST and every GET of a client is one socket to the object. What a socket serves stands in its attachment, as
 //! `{"streamId", "requestIds"?, "_standaloneSse"?, "_attachedAt"?}`, and survives with it. Frames in both directions
-//! are the JSON texts of [`Frame`]: the object sends SSE text, the bridge acknowledges delivery.
+//! are the texts of [`Frame`]: the object sends SSE text, the bridge acknowledges delivery.
 //!
 //! A POST's stream has the id of its connection; all standalone listeners share one stream. An answer is stored before
 //! it is written; once every request of a stream is answered, the stream is marked undelivered and its request row is
@@ -245,9 +245,10 @@ fn write_event(
     event_id: Option<&str>,
     close: bool,
 ) -> Result<(), JsError> {
-    let id_line = event_id.map(|id| format!("id: {id}\n")).unwrap_or_default();
+    let (id_name, id, id_end) = event_id.map_or(("", "", ""), |id| ("id: ", id, "\n"));
+    let event = ["event: ", kind, "\n", id_name, id, id_end, "data: ", &mcp::text_of(message), "\n\n"].concat();
     let frame = Frame::AgentEvent {
-        event: format!("event: {kind}\n{id_line}data: {}\n\n", mcp::text_of(message)),
+        event,
         event_id: event_id.map(str::to_owned),
         stream_id: event_id.and_then(stream_of).map(str::to_owned),
         ack_stream_ids: None,

@@ -57,19 +57,17 @@ impl Future for Hops {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-        let event_loop = EventLoop::current();
-        match self.ticket {
+        EventLoop::with_current(|event_loop| match self.ticket {
             _ if self.count == 0 => Poll::Ready(()),
             Some(ticket) if event_loop.fired() == ticket => Poll::Ready(()),
             Some(_) => Poll::Pending,
             None => {
-                let (task, _) = event_loop.running();
                 let ticket = event_loop.next_ticket();
                 self.ticket = Some(ticket);
-                event_loop.queue_poll(task, ticket, self.count - 1);
+                event_loop.queue_poll(event_loop.running(), ticket, self.count - 1);
                 Poll::Pending
             }
-        }
+        })
     }
 }
 

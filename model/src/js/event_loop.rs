@@ -231,6 +231,14 @@ impl EventLoop {
         CURRENT.with_borrow(|current| current.clone()).expect("called from outside of an isolate's loop")
     }
 
+    /// Runs `f` with the loop whose code runs now; for what is asked at every step.
+    ///
+    /// # Panics
+    /// As [`EventLoop::current`].
+    pub(super) fn with_current<T>(f: impl FnOnce(&EventLoop) -> T) -> T {
+        CURRENT.with_borrow(|current| f(current.as_ref().expect("called from outside of an isolate's loop")))
+    }
+
     /// Puts the host in; once.
     pub fn set_host(&self, host: Rc<dyn Host>) {
         *self.host.borrow_mut() = Some(host);
@@ -289,9 +297,9 @@ impl EventLoop {
         value
     }
 
-    pub(super) fn running(&self) -> (TaskId, Ctx) {
+    pub(super) fn running(&self) -> TaskId {
         match self.running.borrow().as_ref() {
-            Some((Some(task), ctx)) => (*task, ctx.clone()),
+            Some((Some(task), _)) => *task,
             _ => panic!("awaited outside of a task of the loop"),
         }
     }

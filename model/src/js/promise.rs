@@ -124,27 +124,28 @@ impl<T: Clone + 'static> Future for Wait<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
-        let event_loop = EventLoop::current();
-        if let Some(ticket) = self.ticket {
-            if event_loop.fired() == ticket {
-                return Poll::Ready(self.promise.value().expect("a fired wait has its value"));
+        EventLoop::with_current(|event_loop| {
+            if let Some(ticket) = self.ticket {
+                if event_loop.fired() == ticket {
+                    return Poll::Ready(self.promise.value().expect("a fired wait has its value"));
+                }
+                return Poll::Pending;
             }
-            return Poll::Pending;
-        }
-        let (task, ctx) = event_loop.running();
-        if let Some(value) = self.promise.value() {
-            if self.hops == 0 {
+            let task = event_loop.running();
+            let value = if self.hops == 0 { self.promise.value() } else { None };
+            if let Some(value) = value {
                 return Poll::Ready(value);
             }
             let ticket = event_loop.next_ticket();
             self.ticket = Some(ticket);
-            event_loop.queue_poll(task, ticket, self.hops - 1);
-            return Poll::Pending;
-        }
-        let ticket = event_loop.next_ticket();
-        self.ticket = Some(ticket);
-        let hops = self.hops;
-        self.promise.0.waiters.borrow_mut().push(Waiter { task, ticket, hops, ctx });
-        Poll::Pending
+            let hops = self.hops;
+            if self.promise.is_settled() {
+                event_loop.queue_poll(task, ticket, hops - 1);
+            } else {
+                let ctx = event_loop.ctx();
+                self.promise.0.waiters.borrow_mut().push(Waiter { task, ticket, hops, ctx });
+            }
+            Poll::Pending
+        })
     }
 }

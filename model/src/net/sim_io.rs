@@ -21,8 +21,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 use super::link::{Lane, Link};
-use super::timer::Alarm;
-use crate::rt;
+use crate::rt::{self, Alarm};
 
 /// Bytes taken from a socket at a time.
 const READ_CHUNK: usize = 4096;

@@ -56,8 +56,8 @@ impl Director for Drawing {
         at_ms
     }
 
-    fn at_operation(&self, _point: &OperationPoint<'_>) -> Intervention {
-        Intervention::NONE
+    fn at_operation(&self, _point: &OperationPoint<'_>) -> Option<Box<Intervention>> {
+        None
     }
 }
 

@@ -68,11 +68,11 @@ impl rt::Director for Script {
         at_ms
     }
 
-    fn at_operation(&self, point: &OperationPoint<'_>) -> Intervention {
+    fn at_operation(&self, point: &OperationPoint<'_>) -> Option<Box<Intervention>> {
         let disturbance = self.at.as_ref().map_or(Disturbance::None, |at| at(point));
         let here = |(name, _): &&(&'static str, JsError)| *name == point.operation.name && point.edge == Edge::Begin;
         let reset = self.reset.as_ref().filter(here).map(|(_, error)| error.clone());
-        Intervention { disturbance, interrupt: None, reset }
+        Intervention { disturbance, interrupt: None, reset }.said()
     }
 }
 

@@ -41,10 +41,7 @@ fn show(operation: &'static Operation, edge: Edge, past_gate: bool) -> Outcome {
     }
     let point =
         OperationPoint { operation, root: ctx.root, edge, who: &ctx.context.label, now_ms: event_loop.now_ms() };
-    let intervention = rt::at_operation(&point);
-    if intervention.is_none() {
-        return Outcome::Go;
-    }
+    let Some(intervention) = rt::at_operation(&point) else { return Outcome::Go };
     if let Some(what) = intervention.interrupt {
         let fiber = Isolate::current(|isolate| isolate.running(&ctx.context, what));
         fiber.iter().for_each(Fiber::interrupt);

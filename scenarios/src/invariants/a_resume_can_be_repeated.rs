@@ -1,9 +1,8 @@
 //! I32: a decision is delivered once, and whoever repeats a resume is told the same.
 
 use super::faults::FaultLog;
-use super::requests::{Request, requests};
-use super::{Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
+use super::requests::Request;
+use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::{Event, Stream, Trace};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
@@ -16,11 +15,12 @@ pub const INVARIANT: Invariant = Invariant {
     judge,
 };
 
-fn judge(plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
+    let Case { plan, trace, .. } = *case;
     let faults = FaultLog::of(plan, trace);
     let mut first: BTreeMap<&str, (&Event, &Json)> = BTreeMap::new();
     let mut violations = Vec::new();
-    let all = requests(trace);
+    let all = case.requests();
     for request in all.iter().filter(|request| request.op() == "resume" && request.outcome() == Some("answered")) {
         let Some((execution, end, told)) = told(trace, request) else { continue };
         let Some((before, known)) = first.get(execution) else {

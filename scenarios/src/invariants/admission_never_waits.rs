@@ -1,8 +1,7 @@
 //! I15: an init asks at most one session for its runtime, in one stretch, and is neither delayed nor failed by it.
 
-use super::{Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
-use crate::trace::{Event, Stream, Trace};
+use super::{Case, Invariant, Kind, Verdict, Violation};
+use crate::trace::{Event, Stream};
 use std::collections::BTreeMap;
 
 /// See the claim.
@@ -20,7 +19,8 @@ struct Asking {
     count: u64,
 }
 
-fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
+    let trace = case.trace;
     let mut open: BTreeMap<&str, Asking> = BTreeMap::new();
     let mut last_check: BTreeMap<&str, &str> = BTreeMap::new();
     let mut violations = Vec::new();

@@ -4,9 +4,8 @@ use super::faults::FaultLog;
 use super::idle_runtime_is_released::alarm_words;
 use super::limits::{ALARM_WRITE_MS_MAX, LEASE_MS};
 use super::replay::{Alarm, Replay, Session};
-use super::{Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
-use crate::trace::{Event, Trace};
+use super::{Case, Invariant, Kind, Verdict, Violation};
+use crate::trace::Event;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -18,17 +17,18 @@ pub const INVARIANT: Invariant = Invariant {
     judge,
 };
 
-fn judge(plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
+    let Case { plan, trace, .. } = *case;
     let mut watch = Watch {
         timeout_ms: plan.config.session_timeout_ms,
         faults: FaultLog::of(plan, trace),
         lapses: BTreeMap::new(),
         violations: Vec::new(),
     };
-    let mut replay = Replay::default();
+    let mut replay = Replay::new(case);
     for event in &trace.events {
         watch.expire(&replay, event);
-        replay.apply(event);
+        replay.advance();
         match &event.who {
             Some(who) if event.name != "isolate.ended" => watch.look(&replay, who, event.at_ms),
             _ => watch.look_at_all(&replay, event.at_ms),
@@ -162,7 +162,7 @@ mod tests {
         let pending = "s1: idle deadline 6024 ms, no alarm set since 5030 ms, when agents.schedule deleted it, wrong since 5030 ms";
         assert_eq!(found.pending.as_deref(), Some(pending));
         let excused = trace.fault(5_028, "fault.delivered", 0).build();
-        assert_eq!((INVARIANT.judge)(&plan_with_failing_alarm_write(), &excused), Verdict::Held);
+        assert_eq!(INVARIANT.judge(&plan_with_failing_alarm_write(), &excused), Verdict::Held);
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Every answer is exactly the one that its own request's code comes to, so that no caller gets another's.
 
 use super::faults::FaultLog;
-use super::requests::{Request, requests};
-use super::{Invariant, Kind, Verdict, Violation};
+use super::requests::Request;
+use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::expect::evaluate;
 use crate::plan::Plan;
-use crate::trace::{Event, Trace, Value};
+use crate::trace::{Event, Value};
 use serde_json::Value as Json;
 
 /// See the claim.
@@ -16,12 +16,13 @@ pub const INVARIANT: Invariant = Invariant {
     judge,
 };
 
-fn judge(plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
+    let Case { plan, trace, .. } = *case;
     let faults = FaultLog::of(plan, trace);
     let mut violations = Vec::new();
     let mut judged_count = 0_u32;
     let mut unknown = None;
-    for request in requests(trace) {
+    for request in case.requests() {
         let Some(end) = request.end.filter(|_| request.outcome() == Some("answered")) else {
             continue;
         };
@@ -154,11 +155,11 @@ mod tests {
         let trace = story().change("request.end", 3, "answer", failed.into());
         violation(INVARIANT, trace.clone());
         let faulty = plan_with_failing_alarm_write();
-        let judged = |at_ms| (INVARIANT.judge)(&faulty, &trace.clone().fault(at_ms, "fault.delivered", 0).build());
+        let judged = |at_ms| INVARIANT.judge(&faulty, &trace.clone().fault(at_ms, "fault.delivered", 0).build());
         assert_eq!(judged(22), Verdict::Held);
         assert!(matches!(judged(40), Verdict::Violated(_)), "a fault after the answer excuses nothing");
         let wrong = story().change("request.end", 3, "answer", answer("after-1")).fault(22, "fault.delivered", 0);
-        assert!(matches!((INVARIANT.judge)(&faulty, &wrong.build()), Verdict::Violated(_)));
+        assert!(matches!(INVARIANT.judge(&faulty, &wrong.build()), Verdict::Violated(_)));
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! I12, I13, I17: an admission sees every runtime and every build admitted before it, and overflows only without a choice.
 
 use super::holdings::{Holdings, Thing};
-use super::{Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
-use crate::trace::{Event, Stream, Trace};
+use super::{Case, Invariant, Kind, Verdict, Violation};
+use crate::trace::{Event, Stream};
 use std::collections::BTreeMap;
 
 /// See the claim.
@@ -14,9 +13,9 @@ pub const INVARIANT: Invariant = Invariant {
     judge,
 };
 
-fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
     let mut judge = Judge::default();
-    Holdings::each(trace, |holdings, _, event| {
+    Holdings::each(case, |holdings, _, event| {
         if event.stream == Stream::State {
             judge.state(holdings, event);
         }

@@ -5,9 +5,9 @@ mod tests;
 
 use super::faults::FaultLog;
 use super::replay::Replay;
-use super::{Invariant, Kind, Verdict, Violation};
+use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::plan::Plan;
-use crate::trace::{Event, Stream, Trace, spans_named};
+use crate::trace::{Event, Stream, spans_named};
 use std::collections::BTreeMap;
 
 /// See the claim.
@@ -46,9 +46,10 @@ struct Disposal<'t> {
     lost: Option<u32>,
 }
 
-fn judge(plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
+    let Case { plan, trace, .. } = *case;
     let faults = FaultLog::of(plan, trace);
-    let disposals = disposals(trace);
+    let disposals = disposals(case);
     let mut logs = by_session(trace.named(Stream::Telemetry, LOG));
     let mut spans = by_session(spans_named(trace, SPAN));
     let mut violations = Vec::new();
@@ -154,9 +155,9 @@ impl<'t> Matcher<'t> {
     }
 }
 
-fn disposals(trace: &Trace) -> BTreeMap<&str, Vec<Disposal<'_>>> {
+fn disposals<'t>(case: &Case<'t>) -> BTreeMap<&'t str, Vec<Disposal<'t>>> {
     let mut all: BTreeMap<&str, Vec<Disposal>> = BTreeMap::new();
-    Replay::each(trace, |replay, event| {
+    Replay::each(case, |replay, event| {
         let lose = |list: &mut Vec<Disposal>| {
             // What was exported shortly before may not have left either: it goes with the object that sends it.
             let kept_in_ms = if is_section_too_long(event) { SECTION_MS_MAX } else { 0 };

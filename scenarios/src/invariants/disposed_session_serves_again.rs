@@ -2,9 +2,8 @@
 
 use super::faults::FaultLog;
 use super::replay::Replay;
-use super::requests::{Request, requests};
-use super::{Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
+use super::requests::Request;
+use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::{Event, Stream, Trace};
 use std::collections::BTreeMap;
 
@@ -16,21 +15,22 @@ pub const INVARIANT: Invariant = Invariant {
     judge,
 };
 
-fn judge(plan: &Plan, trace: &Trace) -> Verdict {
-    let after = requests_after_release(trace);
+fn judge(case: &Case<'_>) -> Verdict {
+    let Case { plan, trace, .. } = *case;
+    let after = requests_after_release(case);
     let faults = FaultLog::of(plan, trace);
     let patience: BTreeMap<&str, u64> =
         plan.clients.iter().map(|client| (client.name.as_str(), client.request_timeout_ms)).collect();
-    let all = requests(trace);
+    let all = case.requests();
     let mut violations = Vec::new();
     let mut served_count = 0_u32;
-    for request in &all {
+    for request in all {
         let Some(&let_go_ms) = after.get(&request.begin.ordinal) else {
             continue;
         };
         // A request without an end is another claim's business.
         let Some(end) = request.end else { continue };
-        if !has_session(&all, request) {
+        if !has_session(all, request) {
             continue;
         }
         if request.is_served() {
@@ -73,10 +73,10 @@ fn refused(request: &Request, end: &Event, let_go_ms: u64) -> Violation {
 }
 
 /// Requests that begin while their session's runtime is being let go or gone, by ordinal, with when that began.
-fn requests_after_release(trace: &Trace) -> BTreeMap<u32, u64> {
+fn requests_after_release(case: &Case<'_>) -> BTreeMap<u32, u64> {
     let mut let_go: BTreeMap<String, u64> = BTreeMap::new();
     let mut found = BTreeMap::new();
-    Replay::each(trace, |replay, event| {
+    Replay::each(case, |replay, event| {
         let Some(who) = event.who().map(|who| replay.session_in_use(event, who)) else { return };
         let may_be_destroyed = replay.session(who).is_some_and(|session| session.may_be_destroyed());
         match (event.stream, &*event.name) {
@@ -181,8 +181,8 @@ mod tests {
         let gave_up = || story().change("request.end", 4, "outcome", "gave-up".into()).build();
         let mut slow = plan();
         slow.clients[0].steps[3].action = Action::Call { code: "wait 70000; return 1".into(), overlap: false };
-        assert_eq!((INVARIANT.judge)(&slow, &gave_up()), Verdict::Held);
-        assert!(matches!((INVARIANT.judge)(&plan(), &gave_up()), Verdict::Violated(_)));
+        assert_eq!(INVARIANT.judge(&slow, &gave_up()), Verdict::Held);
+        assert!(matches!(INVARIANT.judge(&plan(), &gave_up()), Verdict::Violated(_)));
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! I22: what makes a session restorable is deleted by its destruction only, and nothing is destroyed unasked.
 
 use super::replay::Replay;
-use super::{Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
-use crate::trace::{Stream, Trace};
+use super::{Case, Invariant, Kind, Verdict, Violation};
+use crate::trace::Stream;
 
 /// See the claim.
 pub const INVARIANT: Invariant = Invariant {
@@ -16,9 +15,9 @@ pub const INVARIANT: Invariant = Invariant {
 /// The keys a restore cannot do without (session-core §1.6).
 const IDENTITY: [&str; 4] = ["session-meta", "props", "initializeRequest", "__ps_name"];
 
-fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
     let mut violations = Vec::new();
-    Replay::each(trace, |replay, event| {
+    Replay::each(case, |replay, event| {
         if event.stream != Stream::Platform {
             return;
         }

@@ -1,10 +1,10 @@
 //! L13: every request ends by an answer, an error or a closed stream, never by a client that had to give up.
 
 use super::faults::FaultLog;
-use super::requests::{Request, requests};
-use super::{Invariant, Kind, Verdict, Violation};
+use super::requests::Request;
+use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::plan::Plan;
-use crate::trace::{Event, Trace};
+use crate::trace::Event;
 
 /// See the claim.
 pub const INVARIANT: Invariant = Invariant {
@@ -14,8 +14,9 @@ pub const INVARIANT: Invariant = Invariant {
     judge,
 };
 
-fn judge(plan: &Plan, trace: &Trace) -> Verdict {
-    let all = requests(trace);
+fn judge(case: &Case<'_>) -> Verdict {
+    let Case { plan, trace, .. } = *case;
+    let all = case.requests();
     if all.is_empty() {
         return Verdict::CannotTell("no client asked for anything".into());
     }
@@ -23,7 +24,7 @@ fn judge(plan: &Plan, trace: &Trace) -> Verdict {
     let mut violations = Vec::new();
     let mut open_count = 0_u32;
     let mut is_young_open = false;
-    for request in &all {
+    for request in all {
         // A stream is held for as long as both sides like.
         let is_held_stream = request.op() == "stream" && request.head.is_some();
         match request.end {
@@ -101,7 +102,7 @@ mod tests {
         let judged = |code: &str| {
             let mut slow = plan();
             slow.clients[0].steps[2].action = Action::Call { code: code.into(), overlap: false };
-            (INVARIANT.judge)(&slow, &story().change("request.end", 3, "outcome", "gave-up".into()).build())
+            INVARIANT.judge(&slow, &story().change("request.end", 3, "outcome", "gave-up".into()).build())
         };
         assert_eq!(judged("wait 70000; return 1"), Verdict::Held);
         assert!(matches!(judged("wait 30000; return 1"), Verdict::Violated(_)));
@@ -112,7 +113,7 @@ mod tests {
         let judged = |patience_ms: u64| {
             let mut hasty = plan();
             hasty.clients[0].request_timeout_ms = patience_ms;
-            (INVARIANT.judge)(&hasty, &story().change("request.end", 3, "outcome", "gave-up".into()).build())
+            INVARIANT.judge(&hasty, &story().change("request.end", 3, "outcome", "gave-up".into()).build())
         };
         assert_eq!(judged(5), Verdict::Held);
         assert!(matches!(judged(20_000), Verdict::Violated(_)));
@@ -123,7 +124,7 @@ mod tests {
         let judged = |patience_ms: u64| {
             let mut patient = plan();
             patient.clients[0].request_timeout_ms = patience_ms;
-            (INVARIANT.judge)(&patient, &story().without("request.end", 3).build())
+            INVARIANT.judge(&patient, &story().without("request.end", 3).build())
         };
         assert!(matches!(judged(10_000_000), Verdict::CannotTell(_)));
         assert!(matches!(judged(60_000), Verdict::Violated(_)));

@@ -1,9 +1,8 @@
 //! I16 and L4 as the client sees them: a request under way when its session is evicted for the cap is still answered.
 
 use super::faults::FaultLog;
-use super::requests::{Request, requests};
-use super::{Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
+use super::requests::Request;
+use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::{Event, Stream, Trace};
 
 /// See the claim.
@@ -14,14 +13,15 @@ pub const INVARIANT: Invariant = Invariant {
     judge,
 };
 
-fn judge(plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
+    let Case { plan, trace, .. } = *case;
     let evictions: Vec<&Event> =
         trace.named(Stream::State, "disposal.begin").filter(|event| event.text("reason") == Some("cap")).collect();
     if evictions.is_empty() {
         return Verdict::Held;
     }
     let faults = FaultLog::of(plan, trace);
-    let all = requests(trace);
+    let all = case.requests();
     let mut violations = Vec::new();
     for request in all.iter().filter(|request| request.op() != "stream" && request.outcome() == Some("ended")) {
         let Some(end) = request.end else { continue };
@@ -121,7 +121,7 @@ mod tests {
             plan.faults[0].effect = Effect::Delay { ms: 50 };
             // The first eviction is over when the connect starts the runtime again, and is held.
             let trace = evicted(evicted(unanswered(), 5_020), 5_023).fault(5_022, "fault.delivered", 0).build();
-            (INVARIANT.judge)(&plan, &trace)
+            INVARIANT.judge(&plan, &trace)
         };
         assert_eq!(judged("connect · start"), Verdict::Held);
         assert_eq!(judged("start · join"), Verdict::Held);

@@ -2,9 +2,7 @@
 
 use super::faults::FaultLog;
 use super::replay::Replay;
-use super::{Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
-use crate::trace::Trace;
+use super::{Case, Invariant, Kind, Verdict, Violation};
 
 /// See the claim.
 pub const INVARIANT: Invariant = Invariant {
@@ -14,10 +12,11 @@ pub const INVARIANT: Invariant = Invariant {
     judge,
 };
 
-fn judge(plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
+    let Case { plan, trace, .. } = *case;
     let faults = FaultLog::of(plan, trace);
     let mut violations = Vec::new();
-    Replay::each(trace, |replay, event| {
+    Replay::each(case, |replay, event| {
         if event.name != "disposal.begin" || event.text("reason") != Some("cap") {
             return;
         }

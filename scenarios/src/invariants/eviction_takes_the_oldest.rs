@@ -6,9 +6,8 @@ use super::faults::FaultLog;
 use super::holdings::{Holdings, Thing};
 use super::limits::EVICTION_GRACE_MS;
 use super::replay::{Replay, Session};
-use super::{Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
-use crate::trace::{Event, Stream, Trace};
+use super::{Case, Invariant, Kind, Verdict, Violation};
+use crate::trace::{Event, Stream};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -20,7 +19,8 @@ pub const INVARIANT: Invariant = Invariant {
     judge,
 };
 
-fn judge(plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
+    let Case { plan, trace, .. } = *case;
     let mut judge = Judge {
         faults: FaultLog::of(plan, trace),
         is_told: false,
@@ -29,7 +29,7 @@ fn judge(plan: &Plan, trace: &Trace) -> Verdict {
         passed_over: BTreeSet::new(),
         violations: Vec::new(),
     };
-    Holdings::each(trace, |holdings, replay, event| match (event.stream, &*event.name) {
+    Holdings::each(case, |holdings, replay, event| match (event.stream, &*event.name) {
         (Stream::State, _) => judge.state(holdings, replay, event),
         (Stream::Platform, "object.reset" | "object.gone") => {
             judge.ghosts.insert(event.who().unwrap_or(""));

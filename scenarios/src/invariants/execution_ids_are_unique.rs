@@ -1,8 +1,7 @@
 //! I31: an execution id stands for one pause, for ever.
 
-use super::{Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
-use crate::trace::{Stream, Trace};
+use super::{Case, Invariant, Kind, Verdict, Violation};
+use crate::trace::Stream;
 use std::collections::BTreeSet;
 
 /// See the claim.
@@ -13,7 +12,8 @@ pub const INVARIANT: Invariant = Invariant {
     judge,
 };
 
-fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
+    let trace = case.trace;
     let mut seen = BTreeSet::new();
     let again = trace.named(Stream::State, "execution.paused").filter_map(|event| {
         let execution = event.text("execution")?;

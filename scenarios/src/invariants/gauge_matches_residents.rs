@@ -8,8 +8,7 @@
 mod tests;
 
 use super::replay::Replay;
-use super::{Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
+use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::{Event, Stream, Trace, spans_named};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,12 +23,13 @@ pub const INVARIANT: Invariant = Invariant {
 
 const ATTRIBUTE: &str = "mcp.isolate.resident_runtimes";
 
-fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
+    let trace = case.trace;
     if trace.named(Stream::State, "runtime.installed").next().is_none() {
         return Verdict::CannotTell("no runtime was ever installed".into());
     }
     let mut ledger = Ledger::default();
-    let mut replay = Replay::default();
+    let mut replay = Replay::new(case);
     let mut now_ms = 0;
     for event in &trace.events {
         // Gauge and runtime change one after the other within a turn, and the clock stands still in it.
@@ -38,7 +38,7 @@ fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
             ledger.compare();
         }
         ledger.before(&replay, event);
-        replay.apply(event);
+        replay.advance();
         ledger.after(&replay, event);
     }
     ledger.compare();

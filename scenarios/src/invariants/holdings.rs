@@ -3,8 +3,9 @@
 //! Module-scope state outlives an object that is reset, and no code runs then to give anything back (platform facts 103,
 //! 132). From the loss of an object that held something on, its isolate is not judged any more.
 
+use super::Case;
 use super::replay::Replay;
-use crate::trace::{Event, Stream, Trace};
+use crate::trace::{Event, Stream};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -31,12 +32,15 @@ pub struct Holdings {
 
 impl Holdings {
     /// Calls `look` for every event, with what was so just before it, and gives what is so at the end.
-    pub fn each<'t>(trace: &'t Trace, mut look: impl FnMut(&Holdings, &Replay, &'t Event)) -> (Holdings, Replay) {
-        let (mut holdings, mut replay) = (Holdings::default(), Replay::default());
-        for event in &trace.events {
+    pub fn each<'c, 't>(
+        case: &'c Case<'t>,
+        mut look: impl FnMut(&Holdings, &Replay<'c>, &'t Event),
+    ) -> (Holdings, Replay<'c>) {
+        let (mut holdings, mut replay) = (Holdings::default(), Replay::new(case));
+        for event in &case.trace.events {
             look(&holdings, &replay, event);
             holdings.apply(&replay, event);
-            replay.apply(event);
+            replay.advance();
         }
         (holdings, replay)
     }

@@ -3,8 +3,7 @@
 use super::faults::FaultLog;
 use super::limits::{ALARM_LATE_MS_MAX, DISPOSAL_MS_MAX, LEASE_MS, RUNNING_CEILING_MS};
 use super::replay::{Alarm, Replay, Session};
-use super::{Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
+use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::{Event, Stream, Trace};
 use std::collections::BTreeMap;
 
@@ -16,7 +15,8 @@ pub const INVARIANT: Invariant = Invariant {
     judge,
 };
 
-fn judge(plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
+    let Case { plan, trace, .. } = *case;
     let config = &plan.config;
     let (timeout_ms, max_paused_ms) = (config.session_timeout_ms, config.max_paused_session_idle_ms);
     let judge = Judge { timeout_ms, max_paused_ms, faults: FaultLog::of(plan, trace) };
@@ -28,7 +28,7 @@ fn judge(plan: &Plan, trace: &Trace) -> Verdict {
     let mut violations = Vec::new();
     let mut late_ms: BTreeMap<&str, u64> = BTreeMap::new();
     let mut was_resident = false;
-    let mut replay = Replay::default();
+    let mut replay = Replay::new(case);
     for event in trace.events.iter().take_while(|event| event.ordinal < last.ordinal) {
         was_resident |= event.is(Stream::State, "runtime.installed");
         note_lateness(event, &mut late_ms);
@@ -37,7 +37,7 @@ fn judge(plan: &Plan, trace: &Trace) -> Verdict {
             let late = late_ms.get(who).copied().unwrap_or(0);
             violations.extend(judge.released(&replay, event, late));
         }
-        replay.apply(event);
+        replay.advance();
     }
     if !was_resident {
         return Verdict::CannotTell("no runtime was ever installed".into());
@@ -275,8 +275,8 @@ mod tests {
     fn an_alarm_write_lost_to_a_fault_excuses_until_the_touch() {
         let trace = leak().platform(5_030, "s1", "alarm.deleted", &[]).fault(5_028, "fault.delivered", 0);
         let faulty = super::super::testing::plan_with_failing_alarm_write();
-        assert_ne!((INVARIANT.judge)(&plan(), &trace.clone().build()), Verdict::Held);
-        assert_eq!((INVARIANT.judge)(&faulty, &trace.build()), Verdict::Held);
+        assert_ne!(INVARIANT.judge(&plan(), &trace.clone().build()), Verdict::Held);
+        assert_eq!(INVARIANT.judge(&faulty, &trace.build()), Verdict::Held);
     }
 
     #[test]

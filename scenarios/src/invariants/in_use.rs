@@ -20,24 +20,26 @@ impl InUse {
         self.current.get(client).map_or(client, |alias| alias)
     }
 
-    /// Takes one event into account.
-    pub fn apply(&mut self, event: &Event) {
-        let Some(who) = &event.who else { return };
+    /// Takes one event into account: the client whose session changes with it, and that session.
+    pub fn apply(&mut self, event: &Event) -> Option<(Arc<str>, Arc<str>)> {
+        let who = event.who.as_ref()?;
         if event.is(Stream::Platform, "session.minted") {
             let alias = event.text("alias").map_or_else(|| who.clone(), Arc::from);
             self.minted.insert(who.clone(), alias);
         }
         if event.stream != Stream::History {
-            return;
+            return None;
         }
-        let Some(request) = event.number("request") else { return };
+        let request = event.number("request")?;
         if event.name == "request.begin" && event.text("op") == Some("open") {
             self.opens.insert(request);
         }
         let is_answered = event.name == "request.end" && event.text("outcome") == Some("answered");
-        if is_answered && self.opens.contains(&request) {
-            let alias = self.minted.get(who).unwrap_or(who).clone();
-            self.current.insert(who.clone(), alias);
+        if !is_answered || !self.opens.contains(&request) {
+            return None;
         }
+        let alias = self.minted.get(who).unwrap_or(who).clone();
+        self.current.insert(who.clone(), alias.clone());
+        Some((who.clone(), alias))
     }
 }

@@ -1,7 +1,8 @@
 //! Which leases of paused executions are held, by which sessions, at each event of a trace.
 
+use super::Case;
 use super::replay::Replay;
-use crate::trace::{Event, Stream, Trace};
+use crate::trace::{Event, Stream};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -28,9 +29,9 @@ pub struct Leases {
 
 impl Leases {
     /// Calls `look` for every event, with what was held just before it, and gives what is held at the end.
-    pub fn each<'t>(trace: &'t Trace, mut look: impl FnMut(&Leases, &'t Event)) -> Leases {
+    pub fn each<'t>(case: &Case<'t>, mut look: impl FnMut(&Leases, &'t Event)) -> Leases {
         let mut leases = Leases::default();
-        Replay::each(trace, |replay, event| {
+        Replay::each(case, |replay, event| {
             look(&leases, event);
             leases.apply(replay, event);
         });

@@ -3,9 +3,8 @@
 use super::faults::FaultLog;
 use super::leases::Leases;
 use super::limits::{APPROVAL_MS, DISPOSAL_MS_MAX};
-use super::{Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
-use crate::trace::{Event, Stream, Trace};
+use super::{Case, Invariant, Kind, Verdict, Violation};
+use crate::trace::{Event, Stream};
 
 /// See the claim.
 pub const INVARIANT: Invariant = Invariant {
@@ -15,7 +14,8 @@ pub const INVARIANT: Invariant = Invariant {
     judge,
 };
 
-fn judge(plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
+    let Case { plan, trace, .. } = *case;
     let faults = FaultLog::of(plan, trace);
     let mut violations = Vec::new();
     let overdue = |leases: &Leases, execution: &str, event: &Event| {
@@ -27,7 +27,7 @@ fn judge(plan: &Plan, trace: &Trace) -> Verdict {
         let pending = format!("{}: lease of {execution} taken at {} ms", lease.who, lease.at_ms);
         Some(Violation::at(event, what).of(&lease.who).pending(pending))
     };
-    let leases = Leases::each(trace, |leases, event| {
+    let leases = Leases::each(case, |leases, event| {
         let execution = event.text("execution").filter(|_| event.is(Stream::State, "lease.returned"));
         violations.extend(execution.and_then(|execution| overdue(leases, execution, event)));
     });

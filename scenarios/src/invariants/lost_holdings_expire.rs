@@ -2,9 +2,8 @@
 
 use super::holdings::{Holdings, Thing};
 use super::limits::{HELD_MS_MAX, PERMIT_COUNT_MAX};
-use super::{Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
-use crate::trace::{Event, Stream, Trace};
+use super::{Case, Invariant, Kind, Verdict, Violation};
+use crate::trace::{Event, Stream};
 
 /// See the claim.
 pub const INVARIANT: Invariant = Invariant {
@@ -21,10 +20,10 @@ struct Lost {
     at_ms: u64,
 }
 
-fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
     let mut lost: Vec<Lost> = Vec::new();
     let mut violations = Vec::new();
-    Holdings::each(trace, |holdings, _, event| {
+    Holdings::each(case, |holdings, _, event| {
         let isolate = event.text("isolate").unwrap_or("");
         match (event.stream, &*event.name) {
             (Stream::Platform, "object.reset" | "object.gone") => lost.extend(losses(holdings, event)),

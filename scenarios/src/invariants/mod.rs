@@ -26,6 +26,7 @@ mod registry_matches_residents;
 mod reservations_are_returned;
 mod runtime_closed_once;
 
+mod case;
 mod faults;
 mod holdings;
 mod in_use;
@@ -35,6 +36,8 @@ mod replay;
 mod requests;
 #[cfg(test)]
 pub(crate) mod testing;
+
+pub use case::Case;
 
 use crate::plan::Plan;
 use crate::trace::{Event, Trace};
@@ -77,8 +80,15 @@ pub struct Invariant {
     pub kind: Kind,
     /// The claim in one sentence.
     pub claim: &'static str,
-    /// Decides; a pure function.
-    pub judge: fn(&Plan, &Trace) -> Verdict,
+    /// Decides; a pure function. Where several decide, they share the case.
+    pub judge: fn(&Case<'_>) -> Verdict,
+}
+
+impl Invariant {
+    /// Decides alone.
+    pub fn judge(&self, plan: &Plan, trace: &Trace) -> Verdict {
+        (self.judge)(&Case::new(plan, trace))
+    }
 }
 
 /// The kinds of claims.
@@ -173,7 +183,7 @@ mod tests {
     fn all_hold_on_the_trace_of_the_story() {
         let trace = testing::story().build();
         for invariant in ALL {
-            let verdict = (invariant.judge)(&testing::plan(), &trace);
+            let verdict = invariant.judge(&testing::plan(), &trace);
             assert_eq!(verdict, Verdict::Held, "{}", invariant.name);
         }
     }
@@ -184,8 +194,8 @@ mod tests {
         let mut shuffled = testing::story().build();
         shuffled.events.reverse();
         for invariant in ALL {
-            (invariant.judge)(&plan, &Trace::default());
-            (invariant.judge)(&plan, &shuffled);
+            invariant.judge(&plan, &Trace::default());
+            invariant.judge(&plan, &shuffled);
         }
     }
 }

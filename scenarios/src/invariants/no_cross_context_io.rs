@@ -1,8 +1,7 @@
 //! I20: nothing is used from another request's context than the one it was made in.
 
-use super::{Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
-use crate::trace::{Stream, Trace};
+use super::{Case, Invariant, Kind, Verdict, Violation};
+use crate::trace::Stream;
 
 /// See the claim.
 pub const INVARIANT: Invariant = Invariant {
@@ -12,7 +11,8 @@ pub const INVARIANT: Invariant = Invariant {
     judge,
 };
 
-fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
+    let trace = case.trace;
     let violations = trace
         .named(Stream::Platform, "io.cross-context")
         .map(|event| {

@@ -1,9 +1,8 @@
 //! I9: a session is started by one start body at a time, and never builds a runtime over another.
 
 use super::replay::Replay;
-use super::{Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
-use crate::trace::{Stream, Trace};
+use super::{Case, Invariant, Kind, Verdict, Violation};
+use crate::trace::Stream;
 
 /// See the claim.
 pub const INVARIANT: Invariant = Invariant {
@@ -13,9 +12,9 @@ pub const INVARIANT: Invariant = Invariant {
     judge,
 };
 
-fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
     let mut violations = Vec::new();
-    Replay::each(trace, |replay, event| {
+    Replay::each(case, |replay, event| {
         if event.stream != Stream::State {
             return;
         }

@@ -1,9 +1,8 @@
 //! I5, I6: a session is torn down by one teardown at a time, and no runtime is installed while one runs.
 
 use super::replay::Replay;
-use super::{Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
-use crate::trace::{Stream, Trace};
+use super::{Case, Invariant, Kind, Verdict, Violation};
+use crate::trace::Stream;
 
 /// See the claim.
 pub const INVARIANT: Invariant = Invariant {
@@ -13,9 +12,9 @@ pub const INVARIANT: Invariant = Invariant {
     judge,
 };
 
-fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
     let mut violations = Vec::new();
-    Replay::each(trace, |replay, event| {
+    Replay::each(case, |replay, event| {
         let session = event.who().and_then(|who| replay.session(who));
         if event.stream != Stream::State || session.is_none_or(|session| session.teardown_count == 0) {
             return;

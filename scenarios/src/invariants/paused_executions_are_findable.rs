@@ -3,9 +3,8 @@
 use super::faults::FaultLog;
 use super::leases::{Lease, Leases};
 use super::limits::{ALARM_LATE_MS_MAX, APPROVAL_MS, DISPOSAL_MS_MAX};
-use super::{Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
-use crate::trace::{Event, Stream, Trace};
+use super::{Case, Invariant, Kind, Verdict, Violation};
+use crate::trace::{Event, Stream};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the claim.
@@ -16,14 +15,15 @@ pub const INVARIANT: Invariant = Invariant {
     judge,
 };
 
-fn judge(plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
+    let Case { plan, trace, .. } = *case;
     let judge = Judge { faults: FaultLog::of(plan, trace) };
     // Executions whose owner is recorded, each with the record, and all that ever were: at the end of its window an
     // entry may go before its lease does.
     let mut entries: BTreeMap<&str, &Event> = BTreeMap::new();
     let mut recorded: BTreeSet<&str> = BTreeSet::new();
     let mut violations = Vec::new();
-    let leases = Leases::each(trace, |leases, event| {
+    let leases = Leases::each(case, |leases, event| {
         let Some(who) = event.who() else { return };
         if event.is(Stream::State, "lease.returned") {
             let held = event.text("execution").and_then(|execution| Some((execution, leases.of(execution)?)));

@@ -3,9 +3,8 @@
 use super::faults::FaultLog;
 use super::holdings::{Holdings, Thing};
 use super::limits::{PERMIT_COUNT_MAX, PERMIT_WAIT_MS_MAX};
-use super::{Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
-use crate::trace::{Event, Stream, Trace};
+use super::{Case, Invariant, Kind, Verdict, Violation};
+use crate::trace::{Event, Stream};
 use std::collections::BTreeMap;
 
 /// See the claim.
@@ -19,10 +18,11 @@ pub const INVARIANT: Invariant = Invariant {
 /// How long a reset explains what a start of the session waits for, in ms: longer than any section.
 const RESET_EXCUSES_MS: u64 = 60_000;
 
-fn judge(plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
+    let Case { plan, trace, .. } = *case;
     let mut judge = Judge { faults: FaultLog::of(plan, trace), waiting: BTreeMap::new(), violations: Vec::new() };
     let mut is_told = false;
-    Holdings::each(trace, |holdings, _, event| {
+    Holdings::each(case, |holdings, _, event| {
         is_told |= event.is(Stream::State, "permit.granted");
         match event.stream {
             Stream::State => judge.state(holdings, event),

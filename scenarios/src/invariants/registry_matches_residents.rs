@@ -1,9 +1,8 @@
 //! I2: the registry of an isolate has exactly one entry for each session that is resident there.
 
 use super::holdings::{Holdings, Thing};
-use super::{Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
-use crate::trace::{Event, Stream, Trace};
+use super::{Case, Invariant, Kind, Verdict, Violation};
+use crate::trace::{Event, Stream};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -15,10 +14,10 @@ pub const INVARIANT: Invariant = Invariant {
     judge,
 };
 
-fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
     let mut judge = Judge::default();
     let mut is_told = false;
-    let (holdings, _) = Holdings::each(trace, |holdings, _, event| {
+    let (holdings, _) = Holdings::each(case, |holdings, _, event| {
         // Entry and runtime change one after the other within a turn, and the clock stands still in it.
         if judge.changed_by.is_some_and(|change| change.at_ms != event.at_ms) {
             judge.compare(holdings);

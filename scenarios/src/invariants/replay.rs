@@ -1,15 +1,34 @@
 //! What is so in each session at each event: the platform and state events of a trace, replayed.
+//!
+//! They are replayed once, into the states that each session went through; everybody who asks looks at these.
 
+use super::Case;
 use super::in_use::InUse;
 use crate::trace::{Event, Stream, Trace, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The sessions of a trace, as of the events applied so far.
+pub struct Replay<'c> {
+    timeline: &'c Timeline,
+    applied: usize,
+}
+
+/// The states of something, in order, each with the number of events of the trace after which it came.
+type States<T> = Vec<(usize, T)>;
+
+/// All states that the sessions of a trace went through.
 #[derive(Default)]
-pub struct Replay {
-    sessions: BTreeMap<Arc<str>, Session>,
-    in_use: InUse,
+pub struct Timeline {
+    sessions: BTreeMap<Arc<str>, States<Session>>,
+    /// The session that each client uses.
+    in_use: BTreeMap<Arc<str>, States<Arc<str>>>,
+}
+
+/// The state once `applied` events were applied.
+fn state<T>(states: &States<T>, applied: usize) -> Option<&T> {
+    let passed = states.partition_point(|(since, _)| *since <= applied);
+    states[..passed].last().map(|(_, state)| state)
 }
 
 /// One session object, as of the events applied so far.
@@ -138,37 +157,62 @@ impl Session {
     }
 }
 
-impl Replay {
+impl<'c> Replay<'c> {
+    /// What was so before the first event.
+    pub fn new(case: &'c Case<'_>) -> Self {
+        Replay { timeline: case.timeline(), applied: 0 }
+    }
+
     /// Calls `look` for every event, with what was so just before it, and gives what is so at the end.
-    pub fn each<'t>(trace: &'t Trace, mut look: impl FnMut(&Replay, &'t Event)) -> Replay {
-        let mut replay = Replay::default();
-        for event in &trace.events {
+    pub fn each<'t>(case: &'c Case<'t>, mut look: impl FnMut(&Replay<'c>, &'t Event)) -> Replay<'c> {
+        let mut replay = Replay::new(case);
+        for event in &case.trace.events {
             look(&replay, event);
-            replay.apply(event);
+            replay.advance();
         }
         replay
     }
 
+    /// Takes the next event of the trace into account.
+    pub fn advance(&mut self) {
+        self.applied += 1;
+    }
+
     /// The session, if any event belonged to it so far.
-    pub fn session(&self, who: &str) -> Option<&Session> {
-        self.sessions.get(who)
+    pub fn session(&self, who: &str) -> Option<&'c Session> {
+        state(self.timeline.sessions.get(who)?, self.applied)
     }
 
     /// The session that an event is about whose `who` is that: of a client's event, the one it uses.
     pub fn session_in_use<'a>(&'a self, event: &Event, who: &'a str) -> &'a str {
-        if event.stream == Stream::History { self.in_use.session_of(who) } else { who }
+        let in_use = self.timeline.in_use.get(who).filter(|_| event.stream == Stream::History);
+        in_use.and_then(|sessions| state(sessions, self.applied)).map_or(who, |session| session)
     }
 
     /// All sessions so far, by alias.
-    pub fn sessions(&self) -> impl Iterator<Item = (&str, &Session)> {
-        self.sessions.iter().map(|(who, session)| (&**who, session))
+    pub fn sessions(&self) -> impl Iterator<Item = (&'c str, &'c Session)> {
+        let (timeline, applied) = (self.timeline, self.applied);
+        timeline.sessions.iter().filter_map(move |(who, states)| Some((&**who, state(states, applied)?)))
+    }
+}
+
+impl Timeline {
+    /// Replays a trace.
+    pub fn of(trace: &Trace) -> Self {
+        let (mut timeline, mut in_use) = (Timeline::default(), InUse::default());
+        for (index, event) in trace.events.iter().enumerate() {
+            let applied = index + 1;
+            if let Some((client, session)) = in_use.apply(event) {
+                timeline.in_use.entry(client).or_default().push((applied, session));
+            }
+            timeline.apply(&in_use, event, applied);
+        }
+        timeline
     }
 
-    /// Takes one event into account.
-    pub fn apply(&mut self, event: &Event) {
-        self.in_use.apply(event);
+    fn apply(&mut self, in_use: &InUse, event: &Event, applied: usize) {
         if event.is(Stream::Platform, "isolate.ended") {
-            self.end_isolate(event);
+            self.end_isolate(event, applied);
             return;
         }
         let Some(who) = event.who() else { return };
@@ -181,31 +225,41 @@ impl Replay {
         if !is_session_event {
             return;
         }
-        let alias = if event.stream == Stream::History { self.in_use.session_of(who) } else { who };
-        if !self.sessions.contains_key(alias) {
-            self.sessions.insert(alias.into(), Session::default());
-        }
-        let Some(session) = self.sessions.get_mut(alias) else {
-            return;
+        let alias = if event.stream == Stream::History { in_use.session_of(who) } else { who };
+        let states = match self.sessions.get_mut(alias) {
+            Some(states) => states,
+            None => self.sessions.entry(alias.into()).or_default(),
         };
-        match event.stream {
-            Stream::Platform => apply_platform(session, event),
-            Stream::State => apply_state(session, event),
-            _ => session.is_closed_by_client |= event.text("op") == Some("close"),
+        let before = states.last().map(|(_, session)| session);
+        let mut session = before.cloned().unwrap_or_default();
+        let has_changed = match event.stream {
+            Stream::Platform => apply_platform(&mut session, event),
+            Stream::State => apply_state(&mut session, event),
+            _ => {
+                let is_closed = event.text("op") == Some("close");
+                is_closed && !std::mem::replace(&mut session.is_closed_by_client, true)
+            }
+        };
+        if has_changed || states.is_empty() {
+            states.push((applied, session));
         }
     }
 
-    fn end_isolate(&mut self, event: &Event) {
+    fn end_isolate(&mut self, event: &Event, applied: usize) {
         let ended = event.text("isolate").or(event.who());
-        for session in self.sessions.values_mut() {
+        for states in self.sessions.values_mut() {
+            let Some((_, session)) = states.last() else { continue };
             if session.isolate.as_deref() == ended {
+                let mut session = session.clone();
                 session.lose_everything_live(event.at_ms);
+                states.push((applied, session));
             }
         }
     }
 }
 
-fn apply_platform(session: &mut Session, event: &Event) {
+/// Takes an event of the platform into account; false where it says nothing of this.
+fn apply_platform(session: &mut Session, event: &Event) -> bool {
     let at_ms = event.at_ms;
     match &*event.name {
         "object.constructed" => {
@@ -220,7 +274,10 @@ fn apply_platform(session: &mut Session, event: &Event) {
             }
         }
         "storage.put" if event.text("key") == Some("cf_agents_destroy_pending") => session.is_marked = true,
-        "storage.put" => session.requests.extend(stream_of_row(event)),
+        "storage.put" => match stream_of_row(event) {
+            Some(stream) => drop(session.requests.insert(stream)),
+            None => return false,
+        },
         "storage.deleted" if stream_of_row(event).is_some_and(|stream| session.requests.remove(&stream)) => {
             session.end_live(at_ms);
         }
@@ -258,8 +315,9 @@ fn apply_platform(session: &mut Session, event: &Event) {
             session.requests.clear();
             session.end_live(at_ms);
         }
-        _ => {}
+        _ => return false,
     }
+    true
 }
 
 /// The stream whose row of unanswered requests a storage event is about. The row itself is what marks running work, so
@@ -268,7 +326,8 @@ fn stream_of_row(event: &Event) -> Option<String> {
     event.text("key")?.strip_prefix("__mcp_stream_reqs__:").map(str::to_owned)
 }
 
-fn apply_state(session: &mut Session, event: &Event) {
+/// Takes an event of the host's state into account; false where it says nothing of this.
+fn apply_state(session: &mut Session, event: &Event) -> bool {
     let at_ms = event.at_ms;
     match &*event.name {
         "start.begin" => session.start_count += 1,
@@ -300,8 +359,9 @@ fn apply_state(session: &mut Session, event: &Event) {
         }
         "destroy.begin" => session.is_destroying = true,
         "destroy.end" => session.is_destroying = false,
-        _ => {}
+        _ => return false,
     }
+    true
 }
 
 fn lower(count: &mut u32) {

@@ -1,9 +1,8 @@
 //! I14: the reservation of a cold build goes back when its init ends, however that ends.
 
 use super::holdings::{Holdings, Thing};
-use super::{Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
-use crate::trace::{Event, Stream, Trace};
+use super::{Case, Invariant, Kind, Verdict, Violation};
+use crate::trace::{Event, Stream};
 
 /// See the claim.
 pub const INVARIANT: Invariant = Invariant {
@@ -13,10 +12,11 @@ pub const INVARIANT: Invariant = Invariant {
     judge,
 };
 
-fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
+    let trace = case.trace;
     let mut violations = Vec::new();
     let mut is_told = false;
-    let (holdings, replay) = Holdings::each(trace, |holdings, _, event| {
+    let (holdings, replay) = Holdings::each(case, |holdings, _, event| {
         if event.stream != Stream::State {
             return;
         }

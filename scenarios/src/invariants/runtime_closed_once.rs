@@ -1,9 +1,8 @@
 //! I4, I8: the server and the database handle of each runtime are closed exactly once by the time it is released.
 
 use super::replay::Replay;
-use super::{Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
-use crate::trace::{Stream, Trace};
+use super::{Case, Invariant, Kind, Verdict, Violation};
+use crate::trace::Stream;
 use std::collections::BTreeMap;
 
 /// See the claim.
@@ -22,10 +21,10 @@ struct Closing {
     released: u32,
 }
 
-fn judge(_plan: &Plan, trace: &Trace) -> Verdict {
+fn judge(case: &Case<'_>) -> Verdict {
     let mut closings: BTreeMap<(&str, u32, u64), Closing> = BTreeMap::new();
     let mut violations = Vec::new();
-    Replay::each(trace, |replay, event| {
+    Replay::each(case, |replay, event| {
         let is_closing = matches!(&*event.name, "server.closed" | "engine.dropped" | "db.ended" | "runtime.released");
         if event.stream != Stream::State || !is_closing {
             return;

@@ -10,7 +10,7 @@ pub use story::{answer, plan, plan_with_failing_alarm_write, story};
 
 /// The verdict on a built trace under the plan of the story.
 pub fn judged(invariant: Invariant, trace: Builder) -> Verdict {
-    (invariant.judge)(&plan(), &trace.build())
+    invariant.judge(&plan(), &trace.build())
 }
 
 /// The first violation of a trace that must have one.

@@ -1,8 +1,10 @@
 //! Reads the fields of one `tracing` event into typed values.
 
 use crate::world;
+use model::telemetry::Attributes;
 use scenarios::trace::{Name, Value};
 use std::borrow::Cow;
+use std::error::Error;
 use std::fmt::Debug;
 use std::sync::Arc;
 use tracing::field::{Field, Visit};
@@ -32,6 +34,10 @@ impl Reader {
         let Ok(parsed) = serde_json::from_str::<serde_json::Value>(text) else {
             return self.add(name.into(), text.into());
         };
+        self.add_parsed(name, parsed);
+    }
+
+    fn add_parsed(&mut self, name: &'static str, parsed: serde_json::Value) {
         match (name, parsed) {
             ("fields_json", serde_json::Value::Object(members)) => {
                 for (name, value) in members {
@@ -77,6 +83,13 @@ impl Visit for Reader {
 
     fn record_f64(&mut self, field: &Field, value: f64) {
         self.add(field.name().into(), serde_json::Value::from(value).into());
+    }
+
+    fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
+        match value.downcast_ref::<Attributes>() {
+            Some(Attributes(members)) => self.add_parsed(field.name(), members.clone().into()),
+            None => self.record_str(field, &value.to_string()),
+        }
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {

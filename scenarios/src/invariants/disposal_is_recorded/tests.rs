@@ -92,9 +92,9 @@ fn a_span_that_a_fault_kept_from_being_exported_is_not_missed() {
     };
     let lost = |at_ms| story().without(SPAN, 0).fault(at_ms, "fault.delivered", 0).build();
     let export = plan_with("telemetry · export");
-    assert_eq!((INVARIANT.judge)(&export, &lost(1_023)), Verdict::Held);
+    assert_eq!(INVARIANT.judge(&export, &lost(1_023)), Verdict::Held);
     for (plan, at_ms) in [(&export, 900), (&export, 5_000), (&plan_with("dispose · flush"), 1_023)] {
-        assert!(matches!((INVARIANT.judge)(plan, &lost(at_ms)), Verdict::Violated(_)), "{at_ms}");
+        assert!(matches!(INVARIANT.judge(plan, &lost(at_ms)), Verdict::Violated(_)), "{at_ms}");
     }
 }
 

@@ -1,0 +1,34 @@
+//! What the invariants judge: a plan and its trace, with what several of them ask of these, worked out once.
+
+use super::replay::Timeline;
+use super::requests::{self, Request};
+use crate::plan::Plan;
+use crate::trace::Trace;
+use std::cell::OnceCell;
+
+/// A plan and the trace of its run.
+pub struct Case<'t> {
+    /// What was run.
+    pub plan: &'t Plan,
+    /// What happened.
+    pub trace: &'t Trace,
+    requests: OnceCell<Vec<Request<'t>>>,
+    timeline: OnceCell<Timeline>,
+}
+
+impl<'t> Case<'t> {
+    /// The case of a run.
+    pub fn new(plan: &'t Plan, trace: &'t Trace) -> Self {
+        Self { plan, trace, requests: OnceCell::new(), timeline: OnceCell::new() }
+    }
+
+    /// All requests of the history, by begin.
+    pub(super) fn requests(&self) -> &[Request<'t>] {
+        self.requests.get_or_init(|| requests::requests(self.trace))
+    }
+
+    /// What was so in each session, from event to event.
+    pub(super) fn timeline(&self) -> &Timeline {
+        self.timeline.get_or_init(|| Timeline::of(self.trace))
+    }
+}
