@@ -4,6 +4,7 @@ use super::row::Taken;
 use super::{Bench, check_interrupt, is_swarm, median, now, ratio};
 use crate::error::Error;
 use crate::supervisor::{Job, Worker, WorkerSpec};
+use serde_json::json;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -47,9 +48,15 @@ fn jobs(bench: &Bench) -> Vec<Job> {
     let scenarios = bench.scenarios.iter().filter(|scenario| !is_swarm(scenario));
     let of_scenario = |id: &'static str| {
         let seeds = 0..u64::from(bench.counts.seeds);
-        seeds.map(move |seed| Job { scenario: id.to_owned(), seed: seed.to_string(), trace: None })
+        seeds.map(move |seed| job(id, seed))
     };
     scenarios.flat_map(|scenario| of_scenario(scenario.id)).collect()
+}
+
+/// A run that is only digested: as a worker reads it, so that whatever else a job can say has its default.
+fn job(scenario: &str, seed: u64) -> Job {
+    let job = json!({"scenario": scenario, "seed": seed.to_string()});
+    serde_json::from_value(job).expect("a job needs a scenario and a seed")
 }
 
 fn worker(bench: &Bench) -> Worker {
@@ -91,4 +98,15 @@ fn seconds(work: impl FnOnce() -> Result<(), Error>) -> Result<f64, Error> {
     let began = now();
     work()?;
     Ok(now().duration_since(began).as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_asks_for_digests_alone() {
+        let job = job("idle/stream-stays-open", 7);
+        assert_eq!((job.scenario.as_str(), job.seed.as_str(), &job.trace), ("idle/stream-stays-open", "7", &None));
+    }
 }
