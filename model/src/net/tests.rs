@@ -225,3 +225,49 @@ fn the_same_world_gives_the_same_log_and_another_runtime_seed_too() {
     }
     assert_ne!(first, fetch_all(1, Latency::Calm, targets));
 }
+
+/// The world of [`fetch_all`], listened to if asked for; its log and what was heard, a line a connection or exchange.
+#[cfg(madsim)]
+fn heard_and_logged(is_listened_to: bool) -> (Vec<String>, Vec<String>) {
+    let lines = in_world(1, Latency::Drawn, move || async move {
+        let (edge, clients) = (machine("edge", [10, 0, 0, 1]), machine("clients", [10, 0, 1, 1]));
+        let address = toy_edge(&edge, false, behave).await;
+        if is_listened_to {
+            super::tap::listen();
+        }
+        on(&clients, move || async move {
+            let mut connection =
+                HttpConnection::connect(&Arc::from("s1"), "p1", address).await.expect("the edge accepts");
+            for target in ["/full", "/slow", "/none"] {
+                fetch(&mut connection, target).await;
+            }
+        })
+        .await;
+        for connection in super::tap::finish() {
+            log(format_args!("heard {} closed {}", connection.label, connection.closed_at_ms.is_some()));
+            for each in connection.exchanges {
+                let status = each.head.map(|head| head.status);
+                let pieces: Vec<usize> = each.pieces.iter().map(|piece| piece.byte_count).collect();
+                let is_timely = each.ended_at_ms.is_none_or(|at_ms| at_ms > each.sent_at_ms);
+                log(format_args!("heard {} {status:?} {pieces:?} {is_timely}", each.request.target));
+            }
+        }
+        edge.kill();
+        rt::sleep_ms(1).await;
+    });
+    untimed(&lines).into_iter().partition(|line| line.starts_with("heard"))
+}
+
+#[test]
+#[cfg(madsim)]
+fn who_listens_hears_requests_and_answers_and_changes_nothing() {
+    let (heard, logged) = heard_and_logged(true);
+    let expected = [
+        "heard s1 closed true",
+        "heard /full Some(200) [3] true",
+        "heard /slow Some(200) [1, 1, 1] true",
+        "heard /none None [] true",
+    ];
+    assert_eq!(heard, expected);
+    assert_eq!(heard_and_logged(false), (Vec::new(), logged));
+}

@@ -11,7 +11,7 @@ use crate::files::{self, Scratch};
 use scenarios::bad_input::PLAN_BYTES_MAX;
 use scenarios::plan::Plan;
 use scenarios::seed::Seed;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A failure that people meet: a historical bug, found by a claim of the kind *eventually*.
 const TYPICAL_DEFECT: &str = "idle-alarm-not-rearmed";
@@ -83,29 +83,18 @@ fn typical_failures(count: usize) -> Result<Vec<Plan>, Error> {
 fn shrink_one(plan: &Plan, folder: &Path) -> Result<(f64, Plan), Error> {
     let (given, left) = ("failure.json", "shrunk.json");
     files::write_atomically(&folder.join(given), plan.to_json().as_bytes())?;
-    let (ended, seconds) = timed(&["shrink", given], folder)?;
-    let found = find(folder, left).ok_or_else(|| {
+    let left_at = folder.join(left);
+    let (ended, seconds) = timed(&["shrink", given, "--out", left], folder)?;
+    if !left_at.is_file() {
         let told = crate::text::shortened(ended.stderr.trim(), 200);
-        Error::harness(format!("`sim shrink {given}` left no {left}: exit code {:?}, {told}", ended.code))
-    })?;
-    let bytes = files::read_bounded(&found, "plan", PLAN_BYTES_MAX)?;
-    let shrunk = Plan::parse(&bytes)?;
-    // The next failure must not be taken for this one.
-    std::fs::remove_file(&found).map_err(|error| {
-        Error::harness(format!("{}: cannot be removed: {}", files::shown(&found), files::reason(&error)))
+        return Err(Error::harness(format!("`sim shrink {given}` left no {left}: {told}")));
+    }
+    let shrunk = Plan::parse(&files::read_bounded(&left_at, "plan", PLAN_BYTES_MAX)?)?;
+    // The next failure must not take it for its own.
+    std::fs::remove_file(&left_at).map_err(|error| {
+        Error::harness(format!("{}: cannot be removed: {}", files::shown(&left_at), files::reason(&error)))
     })?;
     Ok((seconds, shrunk))
-}
-
-/// The file of that name in a folder or below it.
-fn find(folder: &Path, name: &str) -> Option<PathBuf> {
-    let mut entries: Vec<PathBuf> =
-        std::fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    entries.sort();
-    entries.into_iter().find_map(|path| match path.is_dir() {
-        true => find(&path, name),
-        false => Some(path).filter(|path| path.file_name().is_some_and(|own| own == name)),
-    })
 }
 
 /// Runs this program with these arguments in a folder; how it ended, and how many seconds it took.
@@ -132,14 +121,5 @@ mod tests {
         let plans = typical_failures(3).expect("they run");
         assert_eq!(plans.len(), 3);
         assert!(plans.iter().all(|plan| plan.defects == [TYPICAL_DEFECT] && step_count(plan) > 1));
-    }
-
-    #[test]
-    fn a_file_is_found_however_deep_it_lies() {
-        let scratch = Scratch::new("bench-find-test").expect("a folder");
-        assert_eq!(find(scratch.path(), "shrunk.json"), None);
-        let deep = scratch.path().join("reports/idle/7/shrunk.json");
-        files::write_atomically(&deep, b"{}").expect("it is written");
-        assert_eq!(find(scratch.path(), "shrunk.json"), Some(deep));
     }
 }

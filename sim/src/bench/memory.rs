@@ -8,6 +8,8 @@ use crate::error::Error;
 
 /// Runs that the bound is about; fewer are scaled up to them.
 const RUNS_OF_BOUND: f64 = 100_000.0;
+/// What may be gained over them, in MiB.
+pub const GAINED_MIB_MAX: f64 = 20.0;
 /// Seeds that are run in turn.
 const GROWTH_SEEDS: u32 = 20;
 
@@ -27,9 +29,20 @@ pub fn growth(bench: &mut Bench) -> Result<Taken, Error> {
         return Ok(Taken::all(&Outcome::NotAvailable(UNTOLD.to_owned()), 1));
     };
     let gained_mib = (after as f64 - before as f64) / 1024.0;
-    let scaled = gained_mib * RUNS_OF_BOUND / f64::from(runs);
     let how = format!("{runs} runs, only digested, after a tenth as many: {before} KiB before, {after} KiB after");
-    Ok(Taken::measured(&[scaled], if f64::from(runs) == RUNS_OF_BOUND { how } else { format!("{how}; scaled") }))
+    Ok(Taken { outcomes: vec![over_runs_of_bound(gained_mib, runs)], how })
+}
+
+/// What a gain says of as many runs as the bound is about. Fewer are scaled up to them; but what a process gains while
+/// it warms up would then look like a leak, so a gain that is too large only then says nothing.
+fn over_runs_of_bound(gained_mib: f64, runs: u32) -> Outcome {
+    let scaled = gained_mib * (RUNS_OF_BOUND / f64::from(runs)).max(1.0);
+    if gained_mib <= GAINED_MIB_MAX && scaled > GAINED_MIB_MAX {
+        return Outcome::NotAvailable(format!(
+            "{runs} runs are too few to tell a leak from a start: ask for more with `--memory-runs {RUNS_OF_BOUND}`"
+        ));
+    }
+    Outcome::Measured(scaled)
 }
 
 /// What one more resident session takes, with clients that speak HTTP to it and with callers of its methods.
@@ -85,6 +98,17 @@ mod tests {
         let status = "Name:\tsim\nVmHWM:\t   10520 kB\nVmRSS:\t    9876 kB\nThreads:\t1\n";
         assert_eq!((kib_of(status, "VmRSS"), kib_of(status, "VmHWM")), (Some(9_876), Some(10_520)));
         assert_eq!((kib_of(status, "Vm"), kib_of(status, "Threads")), (None, None));
+    }
+
+    #[test]
+    fn a_gain_over_fewer_runs_is_scaled_unless_that_says_nothing() {
+        assert_eq!(over_runs_of_bound(3.0, 100_000), Outcome::Measured(3.0));
+        assert_eq!(over_runs_of_bound(21.0, 100_000), Outcome::Measured(21.0));
+        assert_eq!(over_runs_of_bound(3.0, 200_000), Outcome::Measured(3.0));
+        assert_eq!(over_runs_of_bound(3.0, 50_000), Outcome::Measured(6.0));
+        assert_eq!(over_runs_of_bound(-2.0, 10_000), Outcome::Measured(-20.0));
+        assert_eq!(over_runs_of_bound(21.0, 50_000), Outcome::Measured(42.0));
+        assert!(matches!(over_runs_of_bound(2.0, 1_000), Outcome::NotAvailable(_)));
     }
 
     #[test]

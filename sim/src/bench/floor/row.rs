@@ -57,8 +57,10 @@ fn times(plans: &[Plan], scripts: &[Arc<Script>]) -> Result<(f64, u64), Error> {
     for _ in 0..ROUNDS {
         check_interrupt()?;
         let began = now();
-        for plan in plans {
-            one_run(plan, Kind::Digested)?;
+        for (plan, script) in plans.iter().zip(scripts) {
+            if one_run(plan, Kind::Digested)?.trace.run_digest != script.run_digest {
+                return Err(Error::harness("a run was another one while it was listened to, so it has no floor"));
+            }
         }
         let between = now();
         timers = 0;
