@@ -10,8 +10,9 @@ use crate::shrink::{self, Budget, Ending, Progress, RUNS_DEFAULT, Shrinking};
 use crate::signature::Signature;
 use crate::supervisor::WorkerSpec;
 use crate::trial::{InWorker, Judge, TrialOptions};
-use crate::{files, interrupt};
+use crate::{draw, files, interrupt};
 use scenarios::plan::Plan;
+use scenarios::seed::Seed;
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
@@ -27,8 +28,14 @@ const RUNS_A_LOOK: u64 = 10;
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// The plan: as `sim plan` prints it, or from a report
-    #[arg(value_name = "PLAN")]
-    file: PathBuf,
+    #[arg(value_name = "PLAN", required_unless_present = "scenario", conflicts_with = "scenario")]
+    file: Option<PathBuf>,
+    /// In place of a file: the plan that this scenario draws
+    #[arg(long, value_name = "ID", requires = "seed")]
+    scenario: Option<String>,
+    /// The seed that it draws it from
+    #[arg(long, value_name = "N", value_parser = args::seed, requires = "scenario")]
+    seed: Option<Seed>,
     #[command(flatten)]
     changes: Changes,
     /// What the plan must go on to show, such as `liveness/idle-runtime-is-released/session`; the gravest it shows
@@ -70,10 +77,10 @@ struct Told<'a> {
 /// Usage errors of the arguments and of a plan that holds; harness errors of runs, files and the console; an interruption
 /// before anything was found.
 pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
-    let plan = args.changes.read()?.change(args::plan_file(&args.file)?)?;
+    let (plan, origin) = plan_of(args)?;
     let folder = report::folder_of(&plan, &args.reports);
     let file = args.out.clone().unwrap_or_else(|| folder.join("shrunk.json"));
-    check_out(&file, &args.file)?;
+    check_out(&file, args.file.as_deref())?;
     interrupt::notice()?;
     let mut judge = InWorker::new(worker(args));
     let signature = match &args.signature {
@@ -81,15 +88,14 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
         None => {
             let options = TrialOptions { is_judged: true, ..TrialOptions::default() };
             let answer = judge.judge(&plan, options)?;
-            shrink::gravest(&answer).cloned().map_err(|error| of_file(&args.file, error))?
+            shrink::gravest(&answer).cloned().map_err(|error| of_plan(&origin, error))?
         }
     };
-    let mut line = ProgressLine::new();
-    line.begin(&signature);
+    let mut line = ProgressLine::new(&signature);
     let budget = Budget { runs: args.budget };
     let shrunk = shrink::shrink(&plan, &signature, &budget, &mut judge, &mut |progress| line.show(progress));
     line.end();
-    let shrinking = shrunk.map_err(|error| of_file(&args.file, error))?;
+    let shrinking = shrunk.map_err(|error| of_plan(&origin, error))?;
     files::write_atomically(&file, shrinking.plan.to_json().as_bytes())?;
     let beside = file.parent().unwrap_or(Path::new("."));
     let others = write_others(&shrinking, beside)?;
@@ -117,7 +123,7 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
 }
 
 /// The plan that is handed in stays as it is, and only ordinary files are replaced.
-fn check_out(out: &Path, plan: &Path) -> Result<(), Error> {
+fn check_out(out: &Path, plan: Option<&Path>) -> Result<(), Error> {
     let refuse = |problem: &str| Err(Error::usage(format!("--out {}: {problem}", files::shown(out))));
     if out.is_dir() {
         return refuse("is a directory: name a file in it");
@@ -125,8 +131,8 @@ fn check_out(out: &Path, plan: &Path) -> Result<(), Error> {
     if out.symlink_metadata().is_ok_and(|found| !found.is_file()) {
         return refuse("is no ordinary file: name a new file");
     }
-    match (out.canonicalize(), plan.canonicalize()) {
-        (Ok(one), Ok(other)) if one == other => refuse("is the plan itself: name another file"),
+    match (out.canonicalize().ok(), plan.and_then(|plan| plan.canonicalize().ok())) {
+        (Some(one), Some(other)) if one == other => refuse("is the plan itself: name another file"),
         _ => Ok(()),
     }
 }
@@ -141,8 +147,21 @@ fn worker(args: &Args) -> WorkerSpec {
     }
 }
 
-fn of_file(file: &Path, error: Error) -> Error {
-    let told = |sentence: &str| format!("{}: {sentence}", files::shown(file));
+/// The plan, and what it is called in complaints.
+fn plan_of(args: &Args) -> Result<(Plan, String), Error> {
+    let changes = args.changes.read()?;
+    match (&args.file, &args.scenario, args.seed) {
+        (Some(file), ..) => Ok((changes.change(args::plan_file(file)?)?, files::shown(file))),
+        (None, Some(scenario), Some(seed)) => {
+            let scenario = draw::scenario(scenario)?;
+            Ok((changes.draw(scenario, seed)?, format!("{} seed {seed}", scenario.id)))
+        }
+        _ => Err(Error::usage("there is nothing to shrink: name a plan, or `--scenario` and `--seed`")),
+    }
+}
+
+fn of_plan(origin: &str, error: Error) -> Error {
+    let told = |sentence: &str| format!("{origin}: {sentence}");
     match error {
         Error::Usage(sentence) => Error::usage(told(&sentence)),
         Error::Harness(sentence) => Error::harness(told(&sentence)),
@@ -216,21 +235,23 @@ fn document(told: &Told<'_>) -> Json {
 }
 
 /// How far it is, on standard error: a line that is written over on a terminal, a line now and then elsewhere.
-struct ProgressLine {
+struct ProgressLine<'a> {
+    signature: &'a Signature,
+    is_begun: bool,
     is_terminal: bool,
     is_open: bool,
 }
 
-impl ProgressLine {
-    fn new() -> Self {
-        Self { is_terminal: std::io::stderr().is_terminal(), is_open: false }
-    }
-
-    fn begin(&mut self, signature: &Signature) {
-        complain(&format!("shrink: {signature}"));
+impl<'a> ProgressLine<'a> {
+    fn new(signature: &'a Signature) -> Self {
+        Self { signature, is_begun: false, is_terminal: std::io::stderr().is_terminal(), is_open: false }
     }
 
     fn show(&mut self, progress: &Progress) {
+        if !self.is_begun {
+            self.is_begun = true;
+            complain(&format!("shrink: {}, at most {} runs", self.signature, progress.run_max));
+        }
         let Progress { run_count, run_max, step_count, session_count, pin_count } = progress;
         let text = format!(
             "shrink: {run_count} of at most {run_max} runs, {step_count} steps, {session_count} sessions, {pin_count} decisions"

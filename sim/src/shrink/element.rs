@@ -169,3 +169,69 @@ fn drop_nameless(plan: &mut Plan) {
         caller.calls.retain(|call| known.has_session(&call.session));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenarios::catalog;
+    use scenarios::plan::{FaultPlan, ResetKind, Response, Step};
+    use scenarios::seed::Seed;
+    use std::collections::BTreeMap;
+
+    /// Two clients; a fault and a resume name the first, pins are about steps of both.
+    fn plan() -> Plan {
+        let mut plan = (catalog::all().next().expect("a scenario").plan)(Seed(7));
+        plan.clients.truncate(2);
+        let step = |action| Step { at_ms: 0, action };
+        plan.clients[0].steps = vec![step(Action::Open {}), step(Action::Ping {}), step(Action::Open {})];
+        let resume = Action::Resume { response: Response::Accept, of: Some("s1".into()) };
+        plan.clients[1].steps = vec![step(Action::Open {}), step(resume)];
+        let when = When::At { at_ms: 5, session: Some("s1.2".into()) };
+        plan.faults = vec![FaultPlan { when, effect: Effect::Reset { kind: ResetKind::Moved } }];
+        let pins = [("s1/commit@1#0", 1), ("s1.2/commit@2#0", 2), ("s1/commit@3#0", 3), ("s2/commit@0#0", 4)];
+        plan.pins = pins.map(|(name, value)| (name.to_owned(), value)).into();
+        plan.validate().expect("it is a plan");
+        plan
+    }
+
+    fn cut(element: Element) -> Plan {
+        let cut = without(&plan(), &BTreeSet::from([element]));
+        cut.validate().expect("it is a plan");
+        cut
+    }
+
+    fn pins(list: &[(&str, u64)]) -> BTreeMap<String, u64> {
+        list.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+    }
+
+    #[test]
+    fn a_client_goes_with_everything_that_names_it() {
+        let cut = cut(Element::Client(0));
+        assert_eq!((cut.clients.len(), cut.clients[0].steps.len(), cut.faults.len()), (1, 1, 0));
+        assert_eq!(cut.pins, pins(&[("s2/commit@0#0", 4)]));
+    }
+
+    #[test]
+    fn pins_of_later_steps_follow_their_steps() {
+        let cut = cut(Element::Step(0, 1));
+        assert_eq!(cut.pins, pins(&[("s1.2/commit@1#0", 2), ("s1/commit@2#0", 3), ("s2/commit@0#0", 4)]));
+        assert_eq!(cut.faults.len(), 1);
+    }
+
+    #[test]
+    fn a_fault_goes_with_the_step_that_opens_its_session() {
+        assert_eq!(cut(Element::Step(0, 2)).faults.len(), 0);
+    }
+
+    #[test]
+    fn every_element_is_in_the_list_once_and_can_be_taken_out() {
+        let plan = plan();
+        let list = elements(&plan);
+        assert_eq!(list.len(), 2 + 1 + 5 + 4);
+        assert_eq!(list.iter().collect::<BTreeSet<_>>().len(), list.len());
+        for element in list {
+            let cut = without(&plan, &BTreeSet::from([element.clone()]));
+            assert!(elements(&cut).len() < elements(&plan).len(), "{element:?}");
+        }
+    }
+}
