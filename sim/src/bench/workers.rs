@@ -94,14 +94,3 @@ fn seconds(work: impl FnOnce() -> Result<(), Error>) -> Result<f64, Error> {
     work()?;
     Ok(now().duration_since(began).as_secs_f64())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_job_asks_for_digests_alone() {
-        let job = job("idle/stream-stays-open", 7);
-        assert_eq!((job.scenario.as_str(), job.seed.as_str(), &job.trace), ("idle/stream-stays-open", "7", &None));
-    }
-}

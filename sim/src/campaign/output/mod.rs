@@ -14,6 +14,7 @@ mod text;
 use super::outcome::{FindingOutcome, Outcome, Shrunk};
 use super::record::{ClaimTally, End, ScenarioTally};
 use crate::exit_code::ExitCode;
+use crate::shrink;
 use crate::text::printable;
 use scenarios::invariants;
 
@@ -111,11 +112,18 @@ fn end(outcome: &Outcome) -> String {
     format!("{seeds} ({why})")
 }
 
+/// In how many runs a finding was met.
+fn seen_in(found: &FindingOutcome, outcome: &Outcome) -> String {
+    match found.row.count {
+        0 => "met while another finding was cut down".to_owned(),
+        count => format!("{count} of {}, smallest seed {}", counted(run_count(outcome), "run"), found.row.seed),
+    }
+}
+
 /// What shrinking gave, in one line.
 fn shrunk_line(shrunk: &Shrunk) -> String {
-    let sizes: Vec<_> = shrunk.sizes.iter().map(|(what, before, after)| format!("{what} {before} → {after}")).collect();
-    let end = if shrunk.is_minimal { "nothing more can be taken away" } else { "the budget was spent" };
-    format!("{} in {}, {end}", sizes.join(", "), counted(shrunk.run_count, "run"))
+    let end = if shrunk.is_minimal { ", nothing more can be taken away" } else { "" };
+    format!("{} ({}{end})", shrink::sizes_text(shrunk), counted(shrunk.run_count, "run"))
 }
 
 /// The command as a person types it, from the arguments of `sim`.

@@ -1,7 +1,7 @@
 //! The outcome of a campaign as text for people: each finding with its block and commands, then one line with the verdict.
 
 use super::super::outcome::{FindingOutcome, Outcome};
-use super::{counted, lines, run_count, shrunk_line, verdict};
+use super::{lines, seen_in, shrunk_line, verdict};
 use crate::exit_code::ExitCode;
 use crate::report::Style;
 use crate::text::printable;
@@ -37,10 +37,9 @@ fn finding(out: &mut String, found: &FindingOutcome, outcome: &Outcome, style: S
     let sign = if style.has_glyphs { format!("{sign} ") } else { String::new() };
     let signature = found.signature.to_string();
     let head = painted(&format!("{sign}{}", printable(&signature)), ansi, style);
-    let (row, runs) = (&found.row, counted(run_count(outcome), "run"));
-    let scenario = printable(&row.scenario);
+    let scenario = printable(&found.row.scenario);
     let known = if found.is_known { ", known" } else { "" };
-    let _ = writeln!(out, "{head}  {} of {runs}, smallest seed {}, {scenario}{known}", row.count, row.seed);
+    let _ = writeln!(out, "{head}  {}, {scenario}{known}", seen_in(found, outcome));
     label(out, "known", found.why_known.as_slice());
     if let Some(shrunk) = &found.shrunk {
         label(out, "shrunk", &[shrunk_line(shrunk)]);
