@@ -8,6 +8,9 @@ use scenarios::catalog::Scenario;
 use scenarios::seed::Seed;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The longest wording that is kept, in characters: a panic may say much.
+const WORDING_CHARS_MAX: usize = 1_000;
+
 /// What one seed of a campaign showed.
 #[derive(Clone)]
 pub struct SeedResult {
@@ -102,10 +105,9 @@ impl Record {
             wordings: BTreeMap::new(),
         });
         row.count += 1;
-        if let Some(count) = row.wordings.get_mut(&found.what) {
-            *count += 1;
-        } else if row.wordings.len() < WORDINGS_MAX {
-            row.wordings.insert(found.what.clone(), 1);
+        let wording: String = found.what.chars().take(WORDING_CHARS_MAX).collect();
+        if row.wordings.len() < WORDINGS_MAX || row.wordings.contains_key(&wording) {
+            *row.wordings.entry(wording).or_default() += 1;
         }
     }
 }

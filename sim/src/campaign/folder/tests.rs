@@ -32,6 +32,12 @@ fn options() -> CampaignOptions {
     }
 }
 
+/// A record that has folded that many seeds of one scenario.
+fn after(record: &mut Record, seed_count: u64) {
+    record.seed_count = seed_count;
+    record.scenarios.entry("a/one".to_owned()).or_default().run_count = seed_count;
+}
+
 fn refusal(path: &Path, options: CampaignOptions, existing: Existing) -> String {
     Folder::open(path, options, existing).map(drop).expect_err("it is refused").to_string()
 }
@@ -40,7 +46,7 @@ fn refusal(path: &Path, options: CampaignOptions, existing: Existing) -> String 
 fn a_campaign_goes_on_where_it_stopped() {
     let scratch = Scratch::new("resume");
     let (folder, mut record) = Folder::open(&scratch.0, options(), Existing::Refuse).expect("a new folder");
-    record.seed_count = 4;
+    after(&mut record, 4);
     folder.save(&record).expect("kept");
     drop(folder);
     assert!(refusal(&scratch.0, options(), Existing::Refuse).contains("after 4 seeds: add `--resume`"));
@@ -53,7 +59,7 @@ fn a_campaign_goes_on_where_it_stopped() {
 fn a_finished_campaign_that_nobody_named_may_be_repeated() {
     let scratch = Scratch::new("repeat");
     let (folder, mut record) = Folder::open(&scratch.0, options(), Existing::Refuse).expect("a new folder");
-    record.seed_count = 10;
+    after(&mut record, 10);
     folder.save(&record).expect("kept");
     drop(folder);
     refusal(&scratch.0, options(), Existing::Refuse);
