@@ -67,6 +67,9 @@ impl std::error::Error for BadInput {}
 /// The longest input that is read at all, in bytes: 16 MiB for a plan.
 pub const PLAN_BYTES_MAX: usize = 16 * 1024 * 1024;
 
+/// The longest trace that is read at all, in bytes: 1 GiB.
+pub const TRACE_BYTES_MAX: usize = 1024 * 1024 * 1024;
+
 /// Turns bytes into text, or says at which byte they stop being UTF-8; `what` they are, such as `plan`.
 ///
 /// # Errors

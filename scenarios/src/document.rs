@@ -81,6 +81,14 @@ impl Format {
     }
 }
 
+/// Reads a message without a version, such as a line between two processes of the same build.
+///
+/// # Errors
+/// Not of this shape: place, problem and remedy.
+pub fn message<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T, BadInput> {
+    serde_json::from_str(text_of(bytes, what)?).map_err(|error| from_json(&error, what))
+}
+
 /// Reads one field of an object and skips the others.
 struct Head(&'static str);
 

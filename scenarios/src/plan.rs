@@ -173,8 +173,13 @@ impl ClientPlan {
 
     /// Aliases of the sessions that its steps can open.
     pub fn session_aliases(&self) -> impl Iterator<Item = String> + '_ {
+        (1..=self.session_count()).map(|number| session_alias(&self.name, number))
+    }
+
+    /// How many sessions its steps can open; one where none opens any.
+    pub fn session_count(&self) -> u64 {
         let opens = self.steps.iter().filter(|step| matches!(step.action, Action::Open {})).count() as u64;
-        (1..=opens.max(1)).map(|number| session_alias(&self.name, number))
+        opens.max(1)
     }
 
     /// The code behind a request: of the step of that index, or of the touch for indexes after the last step.

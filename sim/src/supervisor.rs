@@ -2,6 +2,8 @@
 
 use crate::error::Error;
 use crate::trial::{Answer, TrialOptions};
+use scenarios::bad_input::BadInput;
+use scenarios::document::message;
 use scenarios::plan::Plan;
 use scenarios::seed::Seed;
 use serde::{Deserialize, Serialize};
@@ -43,6 +45,16 @@ impl Job {
     /// The run of a seed.
     pub fn of_seed(scenario: &str, seed: Seed, trial: TrialOptions) -> Self {
         Self { scenario: scenario.to_owned(), seed: seed.to_string(), plan: None, trial, trace: None }
+    }
+
+    /// Reads the line of a job.
+    ///
+    /// # Errors
+    /// Anything that is no job, and a plan that is not valid.
+    pub fn parse(line: &[u8]) -> Result<Self, BadInput> {
+        let job: Self = message(line, "job")?;
+        job.plan.iter().try_for_each(|plan| plan.validate())?;
+        Ok(job)
     }
 
     /// The run of a plan as it is.
@@ -121,7 +133,7 @@ impl Worker {
             }
             Answered::Line(line) => {
                 self.process = Some(process);
-                let answer = serde_json::from_str(&line);
+                let answer = Answer::parse(line.as_bytes());
                 Ok(answer.map_err(|error| Lost::by_itself(format!("the worker's answer cannot be read: {error}"))))
             }
             Answered::Died => Ok(Err(process.manner_of_death())),

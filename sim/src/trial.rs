@@ -7,6 +7,8 @@ use crate::report::hex;
 use crate::run::{Finding, RunOptions, RunResult, run_plan};
 use crate::signature::{Signature, general};
 use crate::supervisor::{Job, Worker, WorkerSpec};
+use scenarios::bad_input::BadInput;
+use scenarios::document::message;
 use scenarios::invariants::Verdict;
 use scenarios::plan::Plan;
 use serde::{Deserialize, Serialize};
@@ -77,6 +79,14 @@ impl Answer {
             telemetry_digest: hex(result.trace.telemetry_digest),
             run_digest: hex(result.trace.run_digest),
         }
+    }
+
+    /// Reads the line of an answer.
+    ///
+    /// # Errors
+    /// Anything that is no answer.
+    pub fn parse(line: &[u8]) -> Result<Self, BadInput> {
+        message(line, "answer")
     }
 
     /// A run that its worker was lost over: nothing is known of the model.

@@ -1,9 +1,11 @@
 //! What the types of a plan cannot say: limits, names, references, and fields that go together.
 
 mod direct;
+mod sessions;
 
-use super::{Action, ClientPlan, Effect, FaultPlan, Plan, PlanError, VERSION, When, client_of};
+use super::{Action, ClientPlan, Effect, FaultPlan, Plan, PlanError, VERSION, When};
 use crate::bad_input::BadInput;
+use sessions::Sessions;
 use std::collections::BTreeSet;
 
 /// The longest time a plan may name: seven days, in ms.
@@ -44,10 +46,11 @@ impl Plan {
         self.validate_defects()?;
         self.validate_clients()?;
         self.validate_storage()?;
-        self.validate_callers()?;
+        let sessions = Sessions::of(self);
+        self.validate_callers(&sessions)?;
         at_most("faults", self.faults.len(), FAULT_COUNT_MAX)?;
         for (index, fault) in self.faults.iter().enumerate() {
-            self.validate_fault(&format!("faults[{index}]"), fault)?;
+            Self::validate_fault(&sessions, &format!("faults[{index}]"), fault)?;
         }
         span("settle.quiet_ms", self.settle.quiet_ms)?;
         span("settle.quiet_after_ms", self.settle.quiet_after_ms)?;
@@ -126,8 +129,8 @@ impl Plan {
         Ok(())
     }
 
-    fn validate_fault(&self, place: &str, fault: &FaultPlan) -> Result<(), PlanError> {
-        self.validate_when(&format!("{place}.when"), &fault.when)?;
+    fn validate_fault(sessions: &Sessions<'_>, place: &str, fault: &FaultPlan) -> Result<(), PlanError> {
+        validate_when(sessions, &format!("{place}.when"), &fault.when)?;
         let needs_operation = match &fault.effect {
             Effect::Fail { text: message, .. } => {
                 if let Some(message) = message {
@@ -142,7 +145,7 @@ impl Plan {
             Effect::Hold { release, for_ms, fail: _ } => {
                 match (release, for_ms) {
                     (Some(when), None) => {
-                        self.validate_when(&format!("{place}.effect.release"), when)?;
+                        validate_when(sessions, &format!("{place}.effect.release"), when)?;
                     }
                     (None, Some(ms)) => span(&format!("{place}.effect.for_ms"), *ms)?,
                     _ => {
@@ -184,29 +187,27 @@ impl Plan {
 
     /// Whether a session of this alias is stored before the run or can be opened in it.
     pub fn has_session(&self, alias: &str) -> bool {
-        let opens =
-            |client: &ClientPlan| client.name == client_of(alias) && client.session_aliases().any(|each| each == alias);
-        self.storage.iter().any(|stored| stored.session == alias) || self.clients.iter().any(opens)
+        Sessions::of(self).has(alias)
     }
+}
 
-    fn validate_when(&self, place: &str, when: &When) -> Result<(), PlanError> {
-        let (When::At { session, .. } | When::Operation { session, .. }) = when;
-        if let Some(name) = session.as_ref().filter(|name| !self.has_session(name)) {
-            return Err(BadInput::new(
-                format!("{place}.session"),
-                format!("no client opens a session {:?}", shortened(name)),
-                "name a client for its first session, `s1.2` for the second of s1, or leave the field out",
-            ));
-        }
-        match when {
-            When::At { at_ms, .. } => span(&format!("{place}.at_ms"), *at_ms),
-            When::Operation { operation, root, n, .. } => {
-                text(&format!("{place}.operation"), operation)?;
-                if let Some(root) = root {
-                    text(&format!("{place}.root"), root)?;
-                }
-                count(&format!("{place}.n"), *n, 1, 1_000_000)
+fn validate_when(sessions: &Sessions<'_>, place: &str, when: &When) -> Result<(), PlanError> {
+    let (When::At { session, .. } | When::Operation { session, .. }) = when;
+    if let Some(name) = session.as_ref().filter(|name| !sessions.has(name)) {
+        return Err(BadInput::new(
+            format!("{place}.session"),
+            format!("no client opens a session {:?}", shortened(name)),
+            "name a client for its first session, `s1.2` for the second of s1, or leave the field out",
+        ));
+    }
+    match when {
+        When::At { at_ms, .. } => span(&format!("{place}.at_ms"), *at_ms),
+        When::Operation { operation, root, n, .. } => {
+            text(&format!("{place}.operation"), operation)?;
+            if let Some(root) = root {
+                text(&format!("{place}.root"), root)?;
             }
+            count(&format!("{place}.n"), *n, 1, 1_000_000)
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::lines::{ENVELOPE, TraceHeader, VERSION};
 use super::{Drawn, Event, Stream, Trace, Value, digest_of_events};
-use crate::bad_input::{BadInput, from_json, text_of};
+use crate::bad_input::{BadInput, TRACE_BYTES_MAX, from_json, text_of};
 use crate::decision::DecisionName;
 use serde::{Deserialize, Deserializer, de};
 use serde_json::Value as Json;
@@ -13,6 +13,10 @@ use std::fmt;
 /// # Errors
 /// Anything else, with line, problem and remedy; a file without its end line was cut off.
 pub fn read_lines(bytes: &[u8]) -> Result<(TraceHeader, Trace), BadInput> {
+    if bytes.len() > TRACE_BYTES_MAX {
+        let problem = format!("a trace has at most {TRACE_BYTES_MAX} bytes (1 GiB)");
+        return Err(BadInput::new(format!("{} bytes", bytes.len()), problem, "check that it is a trace"));
+    }
     let text = text_of(bytes, "trace")?;
     let mut lines = text.lines().enumerate();
     let header = lines.next().map_or("", |(_, line)| line);

@@ -1,6 +1,6 @@
 //! The command line: one command a file, shared arguments in `args`, everything printed through `console`.
 
-mod args;
+pub mod args;
 mod bench;
 mod bench_part;
 mod console;

@@ -47,7 +47,7 @@ pub fn execute(args: &Args) -> Result<ExitCode, Error> {
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let line = line.map_err(|error| Error::harness(format!("cannot read a job: {}", files::reason(&error))))?;
-        let job: Job = serde_json::from_str(&line).map_err(|error| Error::usage(format!("no job: {error}")))?;
+        let job = Job::parse(line.as_bytes()).map_err(|refusal| Error::usage(format!("no job: {refusal}")))?;
         let answer = serve(&job, args, &changes)?;
         let answer = serde_json::to_string(&answer).expect("an answer is plain data");
         if writeln!(out, "{answer}").and_then(|()| out.flush()).is_err() {

@@ -1,6 +1,6 @@
 //! Checks of what a plan says of stored objects and callers.
 
-use super::{CODE_BYTES_MAX, STEP_COUNT_MAX, at_most, is_name, shortened, span, text};
+use super::{CODE_BYTES_MAX, STEP_COUNT_MAX, Sessions, at_most, is_name, shortened, span, text};
 use crate::bad_input::BadInput;
 use crate::plan::{Plan, PlanError, StoredObject};
 use std::collections::BTreeSet;
@@ -29,7 +29,7 @@ impl Plan {
         Ok(())
     }
 
-    pub(super) fn validate_callers(&self) -> Result<(), PlanError> {
+    pub(super) fn validate_callers(&self, sessions: &Sessions<'_>) -> Result<(), PlanError> {
         at_most("callers", self.callers.len(), COUNT_MAX)?;
         let mut names = BTreeSet::new();
         for (index, caller) in self.callers.iter().enumerate() {
@@ -54,7 +54,7 @@ impl Plan {
                         "write them by name, like {\"enabled\": true}",
                     ));
                 }
-                if !self.has_session(&call.session) {
+                if !sessions.has(&call.session) {
                     return Err(BadInput::new(
                         format!("{place}.session"),
                         format!("no session is called {:?}", shortened(&call.session)),
