@@ -202,6 +202,7 @@ fn answer() -> Answer {
         untold: vec!["lost-holdings-expire".to_owned()],
         unused_pins: vec!["s1/latency.rpc@0#0".to_owned()],
         decisions: vec![("s1/latency.rpc@0#0".to_owned(), 3)],
+        deliveries: vec![1, 0],
         event_count: 12,
         telemetry_digest: "2ee3cf5138fa02ec".to_owned(),
         run_digest: "2ee3cf5138fa02ec".to_owned(),
