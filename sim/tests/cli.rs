@@ -13,6 +13,8 @@ mod findings;
 mod process;
 #[path = "cli/repeat.rs"]
 mod repeat;
+#[path = "cli/shrink.rs"]
+mod shrink;
 
 use process::{Ran, Scratch, assert_ran};
 
