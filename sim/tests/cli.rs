@@ -17,6 +17,8 @@ mod findings;
 mod process;
 #[path = "cli/repeat.rs"]
 mod repeat;
+#[path = "cli/shrink.rs"]
+mod shrink;
 
 use process::{Ran, Scratch, assert_ran};
 
@@ -112,7 +114,7 @@ fn help_and_version_are_results_and_hide_what_is_not_for_people() {
     let scratch = Scratch::new("help");
     let help = scratch.sim(&["--help"]);
     assert_eq!((help.code, help.stderr.as_str()), (0, ""));
-    for command in ["run", "list", "plan", "replay", "contract", "corpus", "meta", "operations", "bench"] {
+    for command in ["run", "list", "plan", "replay", "contract", "corpus", "fuzz", "meta", "operations", "bench"] {
         assert!(help.stdout.contains(&format!("\n  {command} ")), "{command}");
     }
     let meta = scratch.sim(&["meta", "--help"]);

@@ -72,7 +72,8 @@ fn the_runs_in_the_readme_print_what_it_shows() {
         let actual = output(&block.arguments);
         if std::env::var_os("UPDATE_README").is_some() {
             let now = shown(&block.expected, &actual).join("\n");
-            let updated = readme().replace(&block.expected.join("\n"), &now);
+            let command = format!("{PROMPT}{}\n", block.arguments.join(" "));
+            let updated = readme().replacen(&(command.clone() + &block.expected.join("\n")), &(command + &now), 1);
             std::fs::write(path(), updated).expect("the README can be written");
             continue;
         }

@@ -278,7 +278,8 @@ fn print(outcome: &Outcome, args: &Args, console: &mut Console) -> Result<(), Er
     match args.format {
         Format::Text => {
             let text = output::text(outcome, console.style);
-            console.print(&text)?;
+            // On a page of CI a line of a finding could be read as a command.
+            console.print(&if args.github { output::shielded(&text) } else { text })?;
         }
         Format::Json => console.print_json(&output::json(outcome))?,
     }

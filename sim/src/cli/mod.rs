@@ -60,7 +60,7 @@ enum Command {
     Corpus(corpus::Args),
     /// Check that runs repeat: the same seeds in two processes, in opposite orders
     Meta(meta::Args),
-    /// Run many seeds in worker processes: what fails is folded, run again, cut down and kept
+    /// Run many seeds: what fails is folded, run again in a fresh process, made small and kept
     Fuzz(fuzz::Args),
     /// Print the suspension points of the modelled host
     Operations(operations::Args),

@@ -110,7 +110,8 @@ fn settings(search: &mut Search<'_>, plan: &Plan, told: &mut Vec<String>) -> Res
     Ok(())
 }
 
-/// Numbers that were made as small as they can be: whether larger ones do as well.
+/// Numbers that were made as small as they can be: whether larger ones do as well. Of what stands as it always does
+/// nothing is said.
 fn numbers(search: &mut Search<'_>, plan: &Plan, told: &mut Vec<String>) -> Result<(), Stop> {
     let named = [
         (Place::SessionTimeout, "session timeout"),
@@ -122,7 +123,8 @@ fn numbers(search: &mut Search<'_>, plan: &Plan, told: &mut Vec<String>) -> Resu
     for (place, noun) in named {
         let value = number::value(plan, &place).unwrap_or(0);
         let times = |factor: u64| number::with(plan, &place, value.checked_mul(factor)?);
-        if value > 0 && all_show(search, [times(2), times(10)])? {
+        let is_told = number::cost(&place, value) != (0, 0);
+        if is_told && all_show(search, [times(2), times(10)])? {
             larger.push(noun);
         }
     }

@@ -137,3 +137,31 @@ pub fn swapped_faults(plan: &Plan, first: usize) -> Plan {
     changed.faults.swap(first, first + 1);
     changed
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenarios::catalog;
+    use scenarios::plan::{FaultPlan, ResetKind, Response, Step};
+    use scenarios::seed::Seed;
+
+    #[test]
+    fn a_name_is_changed_wherever_it_stands() {
+        let mut plan = (catalog::all().next().expect("a scenario").plan)(Seed(7));
+        plan.clients = plan.clients.split_off(3);
+        plan.clients.truncate(2);
+        assert_eq!((plan.clients[0].name.as_str(), plan.clients[1].name.as_str()), ("s4", "s5"));
+        let resume = Action::Resume { response: Response::Accept, of: Some("s4".into()) };
+        plan.clients[1].steps.push(Step { at_ms: 9, action: resume });
+        let when = When::At { at_ms: 5, session: Some("s4".into()) };
+        plan.faults = vec![FaultPlan { when, effect: Effect::Reset { kind: ResetKind::Moved } }];
+        plan.pins = [("s4.2/commit@1#0".to_owned(), 1), ("edge/order.own@0#0".to_owned(), 2)].into();
+        assert_eq!(misnamed(&plan), 2);
+        let renamed = renamed(&plan);
+        let text = renamed.to_json();
+        assert_eq!((misnamed(&renamed), text.matches("s4.2").count()), (0, 0));
+        assert_eq!(renamed.pins.keys().collect::<Vec<_>>(), ["edge/order.own@0#0", "s1.2/commit@1#0"]);
+        assert!(text.contains("\"of\": \"s1\"") && text.contains("\"session\": \"s1\""), "{text}");
+        renamed.validate().expect("it is a plan");
+    }
+}

@@ -50,18 +50,13 @@ pub fn places(plan: &Plan) -> Vec<Place> {
             list.extend(waits.map(|(statement, _)| Place::Wait(at, step, statement)));
         }
     }
-    for (at, fault) in plan.faults.iter().enumerate() {
-        list.extend([Place::Nth(at), Place::ReleaseNth(at), Place::FaultMs(at)]);
-        list.retain(|place| !is_of_fault(place, at) || value(plan, place).is_some());
-        debug_assert!(fault_ms(&fault.effect).is_none() || list.contains(&Place::FaultMs(at)));
+    for at in 0..plan.faults.len() {
+        let numbers = [Place::Nth(at), Place::ReleaseNth(at), Place::FaultMs(at)];
+        list.extend(numbers.into_iter().filter(|place| value(plan, place).is_some()));
     }
     list.extend([Place::Quiet, Place::QuietAfter]);
     list.extend(plan.pins.keys().cloned().map(Place::Pin));
     list
-}
-
-fn is_of_fault(place: &Place, fault: usize) -> bool {
-    matches!(place, Place::Nth(at) | Place::ReleaseNth(at) | Place::FaultMs(at) if *at == fault)
 }
 
 fn fault_ms(effect: &Effect) -> Option<u64> {

@@ -9,6 +9,7 @@ use scenarios::seed::Seed;
 use scenarios::trace::{self, Event, Stream, Trace, TraceHeader, Value};
 use sim::campaign::baseline::Baseline;
 use sim::campaign::record::Record;
+use sim::corpus::entry::Entry;
 use sim::signature::Signature;
 use sim::supervisor::Job;
 use sim::trial::{Answer, Found, TrialOptions};
@@ -46,7 +47,11 @@ pub fn all() -> Vec<Parser> {
             bases: bases(vec![BASELINE.into()]),
             read: |bytes| document(bytes, Baseline::parse, Baseline::to_json),
         },
-        // Entries of the corpus have their line here: `document(bytes, Entry::parse, Entry::to_json)`.
+        Parser {
+            name: "entry",
+            bases: bases(entries()),
+            read: |bytes| document(bytes, Entry::parse, Entry::to_json),
+        },
         Parser { name: "job", bases: bases(jobs()), read: |bytes| document(bytes, Job::parse, json_of) },
         Parser {
             name: "answer",
@@ -138,13 +143,18 @@ pub fn sentence(refusal: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Kept plans, drawn plans and plans of the contract: with clients, faults, pins, stored objects and callers.
-pub fn plans() -> Vec<Vec<u8>> {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../seeds/defects");
+/// Some entries of the corpus.
+fn entries() -> Vec<Vec<u8>> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../seeds/by-hand");
     let mut kept: Vec<_> =
         std::fs::read_dir(folder).expect("kept plans").map(|entry| entry.expect("an entry").path()).collect();
     kept.sort();
-    let kept = kept.iter().step_by(6).map(|path| std::fs::read(path).expect("a kept plan"));
+    kept.iter().step_by(6).map(|path| std::fs::read(path).expect("a kept plan")).collect()
+}
+
+/// Kept plans, drawn plans and plans of the contract: with clients, faults, pins, stored objects and callers.
+pub fn plans() -> Vec<Vec<u8>> {
+    let kept = entries().into_iter().map(|bytes| Entry::parse(&bytes).expect("an entry").plan.to_json().into_bytes());
     let drawn = sim::draw::scenarios().map(|scenario| (scenario.plan)(Seed(8)));
     let staged = scenarios::contract::rows().filter_map(|row| match row.check {
         Check::World { plan, .. } => Some(plan()),
