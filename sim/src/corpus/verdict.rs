@@ -203,7 +203,7 @@ fn told(answer: &Answer) -> String {
 }
 
 /// What is found in a run under a signature that is preferred, or else first.
-pub fn about<'a>(answer: &'a Answer, is_meant: impl Fn(&Signature) -> bool) -> Option<&'a Signature> {
+pub fn about(answer: &Answer, is_meant: impl Fn(&Signature) -> bool) -> Option<&Signature> {
     answer.findings.iter().map(|found| &found.signature).find(|signature| is_meant(signature))
 }
 
