@@ -7,6 +7,7 @@ use crate::text::{printable, shortened};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
+/// A row of the list.
 pub(super) fn row(stored: &Stored) -> Vec<String> {
     let Stored { name, entry } = stored;
     let retired = entry.retired.as_ref().map(|why| format!(" (retired: {})", shortened(why, 60)));
@@ -27,6 +28,7 @@ pub(super) fn keeps_of(keeps: &Keeps) -> String {
     told.join("; ")
 }
 
+/// What a run shows, in few words.
 pub(super) fn shown(shown: &Shown) -> String {
     let about = shown.signature.as_ref().map_or_else(|| shown.outcome.clone(), ToString::to_string);
     match shown.also.len() {
@@ -35,6 +37,7 @@ pub(super) fn shown(shown: &Shown) -> String {
     }
 }
 
+/// An entry of the list, for programs.
 pub(super) fn json_entry(stored: &Stored) -> Json {
     let Entry { keeps, provenance, expected, retired, .. } = &stored.entry;
     json!({
@@ -57,6 +60,7 @@ pub(super) fn lines(stored: &Stored, verdict: &Verdict, widest: usize) -> String
     out
 }
 
+/// The last line: how many entries came to what.
 pub(super) fn sum(verdicts: &[Verdict], accept: bool) -> String {
     let count = |state: State| verdicts.iter().filter(|verdict| verdict.state == state).count();
     let noun = if verdicts.len() == 1 { "entry" } else { "entries" };
@@ -65,6 +69,7 @@ pub(super) fn sum(verdicts: &[Verdict], accept: bool) -> String {
     format!("corpus: {} {noun}, {reached} reached, {drifted} drifted{recorded}, {lost} lost\n", verdicts.len())
 }
 
+/// What an entry came to, for programs.
 pub(super) fn json_verdict(stored: &Stored, verdict: &Verdict) -> Json {
     json!({
         "name": stored.name.as_str(),
