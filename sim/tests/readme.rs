@@ -37,11 +37,25 @@ fn blocks(text: &str) -> Vec<Block> {
 
 fn output(arguments: &[String]) -> Vec<String> {
     let folder = std::env::temp_dir().join(format!("sim-readme-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a scratch folder");
+    copy(&path().with_file_name("seeds"), &folder.join("seeds"));
     let run = Command::new(env!("CARGO_BIN_EXE_sim")).args(arguments).current_dir(&folder).output();
     let run = run.expect("the program runs");
     std::fs::remove_dir_all(&folder).expect("the scratch folder goes");
     String::from_utf8(run.stdout).expect("the output is text").lines().map(str::to_owned).collect()
+}
+
+/// A copy of the corpus: whatever a command of the README does to it, it does to that.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a scratch folder");
+    for entry in std::fs::read_dir(from).expect("the folder can be read") {
+        let from = entry.expect("the folder can be read").path();
+        let to = to.join(from.file_name().expect("an entry has a name"));
+        if from.is_dir() {
+            copy(&from, &to);
+        } else {
+            std::fs::copy(&from, &to).expect("the file can be copied");
+        }
+    }
 }
 
 /// Whether `actual` is what `expected` describes.

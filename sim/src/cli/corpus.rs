@@ -1,37 +1,31 @@
 //! `sim corpus`: the plans that are kept for ever: adding, listing, replaying and retiring them.
 
+mod text;
+
 use super::args::{self, CoreName, Format};
 use super::console::Console;
-use crate::corpus::entry::{Entry, Keeps, Shown};
+use crate::corpus::entry::{Keeps, Shown};
 use crate::corpus::store::{Store, Stored};
-use crate::corpus::verdict::{self, Runs, State, Verdict};
+use crate::corpus::verdict::{self, Runs, State};
 use crate::corpus::{EntryName, record};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::files;
 use crate::supervisor::WorkerSpec;
-use crate::text::{printable, shortened, table};
+use crate::text::table;
 use crate::trial::InWorker;
 use scenarios::plan::Core;
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Duration;
+use text::{json_entry, json_verdict, keeps_of, lines, row, shown, sum};
 
 /// Arguments of `sim corpus`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    command: Command,
-    /// Folder that the entries are in
-    #[arg(long, global = true, value_name = "DIR", default_value = "seeds")]
-    seeds_dir: PathBuf,
-    /// Form of the result
-    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
-    format: Format,
-    /// Wall-clock time that one run may take, in seconds
-    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 60)]
-    run_limit_s: u64,
+    command: Option<Command>,
 }
 
 #[derive(Clone, Debug, clap::Subcommand)]
@@ -39,29 +33,22 @@ enum Command {
     /// Keep a plan, with what its runs show as it is and with what it is kept for
     Add(AddArgs),
     /// Print what is kept
-    List {
-        /// Also what is retired
-        #[arg(long)]
-        all: bool,
-    },
+    List(ListArgs),
     /// Replay entries, and tell of each whether it still reaches its point
-    Run {
-        /// Entries, by name or by its end; all of them when left out
-        #[arg(value_name = "NAME")]
-        names: Vec<String>,
-        /// Record what entries show that drifted but reach their point; those that are lost stay as they are
-        #[arg(long)]
-        accept: bool,
-    },
+    Run(RunArgs),
     /// Move an entry to the retired ones; it is no longer run, and nothing of it is lost
-    Retire {
-        /// The entry, by name or by its end
-        #[arg(value_name = "NAME")]
-        name: String,
-        /// Why it is no longer run
-        #[arg(long, value_name = "TEXT")]
-        why: String,
-    },
+    Retire(RetireArgs),
+}
+
+/// What every one of them takes.
+#[derive(Clone, Debug, clap::Args)]
+struct Common {
+    /// Folder that the entries are in
+    #[arg(long, value_name = "DIR", default_value = "seeds")]
+    seeds_dir: PathBuf,
+    /// Form of the result
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
 }
 
 #[derive(Clone, Debug, clap::Args)]
@@ -87,6 +74,47 @@ struct AddArgs {
     /// The plan as it is must show a failure, and does so for now
     #[arg(long)]
     expect_failure: bool,
+    /// Wall-clock time that one run may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    run_limit_s: u64,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+struct ListArgs {
+    /// Also what is retired
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+struct RunArgs {
+    /// Entries, by name or by its end; all of them when left out
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// Record what entries show that drifted but reach their point; those that are lost stay as they are
+    #[arg(long)]
+    accept: bool,
+    /// Wall-clock time that one run may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    run_limit_s: u64,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+struct RetireArgs {
+    /// The entry, by name or by its end
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// Why it is no longer run
+    #[arg(long, value_name = "TEXT")]
+    why: String,
+    #[command(flatten)]
+    common: Common,
 }
 
 /// Does what is asked.
@@ -94,29 +122,35 @@ struct AddArgs {
 /// # Errors
 /// Usage errors of arguments and files; harness errors of workers, files and the console.
 pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
-    let store = Store::new(&args.seeds_dir);
     match &args.command {
-        Command::Add(add) => execute_add(add, args, &store, console),
-        Command::List { all } => list(*all, args, &store, console),
-        Command::Run { names, accept } => run(names, *accept, args, &store, console),
-        Command::Retire { name, why } => {
-            let (name, file) = store.retire(name, why)?;
-            tell(args, console, &name, &file, "retired", |_| {})
+        Some(Command::Add(args)) => add(args, console),
+        Some(Command::List(args)) => list(args, console),
+        Some(Command::Run(args)) => run(args, console),
+        Some(Command::Retire(args)) => {
+            let (name, file) = args.common.store().retire(&args.name, &args.why)?;
+            tell(&args.common, console, &name, &file, "retired", |_| {})
         }
+        None => Err(Error::usage("`sim corpus` does several things: say `add`, `list`, `run` or `retire`")),
     }
 }
 
-fn worker(args: &Args) -> InWorker {
+impl Common {
+    fn store(&self) -> Store {
+        Store::new(&self.seeds_dir)
+    }
+}
+
+fn worker(run_limit_s: u64) -> InWorker {
     InWorker::new(WorkerSpec {
         arguments: Vec::new(),
         directory: PathBuf::from("."),
         is_environment_cleared: false,
         environment: Vec::new(),
-        wall_limit: Duration::from_secs(args.run_limit_s),
+        wall_limit: Duration::from_secs(run_limit_s),
     })
 }
 
-fn execute_add(add: &AddArgs, args: &Args, store: &Store, console: &mut Console) -> Result<ExitCode, Error> {
+fn add(add: &AddArgs, console: &mut Console) -> Result<ExitCode, Error> {
     let plan = args::plan_file(&add.file)?;
     let name = EntryName::of(&plan.scenario, &add.name)?;
     let core = add.core.map(|core| match core {
@@ -135,9 +169,9 @@ fn execute_add(add: &AddArgs, args: &Args, store: &Store, console: &mut Console)
         Error::Harness(told) => Error::harness(format!("{}: {told}", files::shown(&add.file))),
         Error::Interrupted => Error::Interrupted,
     };
-    let entry = record::record(&plan, keeps, add.expect_failure, &mut worker(args)).map_err(in_file)?;
-    let file = store.add(&name, &entry)?;
-    tell(args, console, &name, &file, "kept", |out| {
+    let entry = record::record(&plan, keeps, add.expect_failure, &mut worker(add.run_limit_s)).map_err(in_file)?;
+    let file = add.common.store().add(&name, &entry)?;
+    tell(&add.common, console, &name, &file, "kept", |out| {
         let _ = writeln!(out, "  keeps      {}", keeps_of(&entry.keeps));
         let _ = writeln!(out, "  as it is   {}", shown(&entry.expected.as_it_is));
         if let Some(broken) = &entry.expected.broken {
@@ -150,7 +184,7 @@ fn execute_add(add: &AddArgs, args: &Args, store: &Store, console: &mut Console)
 
 /// Tells what became of one entry.
 fn tell(
-    args: &Args,
+    args: &Common,
     console: &mut Console,
     name: &EntryName,
     file: &std::path::Path,
@@ -168,12 +202,13 @@ fn tell(
     Ok(ExitCode::Held)
 }
 
-fn list(all: bool, args: &Args, store: &Store, console: &mut Console) -> Result<ExitCode, Error> {
+fn list(args: &ListArgs, console: &mut Console) -> Result<ExitCode, Error> {
+    let store = args.common.store();
     let mut entries = store.entries()?;
-    if all {
+    if args.all {
         entries.extend(store.retired()?);
     }
-    match args.format {
+    match args.common.format {
         Format::Text => {
             let head = ["name", "keeps", "expected", "seed", "build"].map(str::to_owned).to_vec();
             let rows: Vec<Vec<String>> = std::iter::once(head).chain(entries.iter().map(row)).collect();
@@ -184,60 +219,26 @@ fn list(all: bool, args: &Args, store: &Store, console: &mut Console) -> Result<
     Ok(ExitCode::Held)
 }
 
-fn row(stored: &Stored) -> Vec<String> {
-    let Stored { name, entry } = stored;
-    let retired = entry.retired.as_ref().map(|why| format!(" (retired: {})", shortened(why, 60)));
-    let keeps = format!("{}{}", keeps_of(&entry.keeps), retired.unwrap_or_default());
-    let Entry { expected, provenance, .. } = entry;
-    let about = expected.broken.as_ref().unwrap_or(&expected.as_it_is);
-    vec![name.to_string(), keeps, shown(about), provenance.seed.to_string(), provenance.build.clone()]
-}
-
-/// What an entry is kept for, in few words.
-fn keeps_of(keeps: &Keeps) -> String {
-    let mut told = Vec::new();
-    if keeps.has_broken_run() {
-        told.push(keeps.names());
-    }
-    told.extend(keeps.finding.as_ref().map(|finding| format!("finding {}", shortened(finding, 60))));
-    told.extend(keeps.why.as_ref().map(|why| shortened(why, 60)));
-    told.join("; ")
-}
-
-fn shown(shown: &Shown) -> String {
-    let about = shown.signature.as_ref().map_or_else(|| shown.outcome.clone(), ToString::to_string);
-    match shown.also.len() {
-        0 => about,
-        more => format!("{about}, {more} more"),
-    }
-}
-
-fn json_entry(stored: &Stored) -> Json {
-    let Entry { keeps, provenance, expected, retired, .. } = &stored.entry;
-    json!({
-        "name": stored.name.as_str(), "keeps": keeps, "provenance": provenance, "expected": expected, "retired": retired,
-    })
-}
-
-fn run(names: &[String], accept: bool, args: &Args, store: &Store, console: &mut Console) -> Result<ExitCode, Error> {
-    let entries = store.named(names)?;
+fn run(args: &RunArgs, console: &mut Console) -> Result<ExitCode, Error> {
+    let store = args.common.store();
+    let entries = store.named(&args.names)?;
     let widest = entries.iter().map(|stored| stored.name.as_str().len()).max().unwrap_or(0);
-    let mut worker = worker(args);
+    let mut worker = worker(args.run_limit_s);
     let mut verdicts = Vec::new();
     for stored in &entries {
         let runs = Runs::of(&stored.entry, &mut worker)?;
         let verdict = verdict::judge(&stored.entry, &runs);
-        if args.format == Format::Text {
+        if args.common.format == Format::Text {
             console.print(&lines(stored, &verdict, widest))?;
         }
-        if accept && verdict.state == State::Drifted {
+        if args.accept && verdict.state == State::Drifted {
             store.rewrite(&accepted(stored, &runs))?;
         }
         verdicts.push(verdict);
     }
     let code = ExitCode::merge(verdicts.iter().map(|verdict| verdict.code));
-    match args.format {
-        Format::Text => console.print(&sum(&verdicts, accept))?,
+    match args.common.format {
+        Format::Text => console.print(&sum(&verdicts, args.accept))?,
         Format::Json => {
             let told: Vec<Json> =
                 entries.iter().zip(&verdicts).map(|(stored, each)| json_verdict(stored, each)).collect();
@@ -259,38 +260,4 @@ fn accepted(stored: &Stored, runs: &Runs) -> Stored {
     }
     env!("SIM_BUILD").clone_into(&mut entry.provenance.build);
     stored
-}
-
-/// A line for an entry, and one for each thing to be said of it.
-fn lines(stored: &Stored, verdict: &Verdict, widest: usize) -> String {
-    let Entry { keeps, expected, .. } = &stored.entry;
-    let about = match &expected.broken {
-        Some(broken) => format!("{}; with {}: {}", shown(&expected.as_it_is), keeps.names(), shown(broken)),
-        None => shown(&expected.as_it_is),
-    };
-    let word = if verdict.state == State::Lost { "LOST" } else { verdict.state.word() };
-    let mut out = format!("{word:<7}  {:<widest$}  {about}\n", stored.name.as_str());
-    for told in verdict.losses.iter().chain(&verdict.drifts) {
-        let _ = writeln!(out, "         {}", printable(told));
-    }
-    out
-}
-
-fn sum(verdicts: &[Verdict], accept: bool) -> String {
-    let count = |state: State| verdicts.iter().filter(|verdict| verdict.state == state).count();
-    let noun = if verdicts.len() == 1 { "entry" } else { "entries" };
-    let (reached, drifted, lost) = (count(State::Reached), count(State::Drifted), count(State::Lost));
-    let recorded = if accept && drifted > 0 { " and recorded again" } else { "" };
-    format!("corpus: {} {noun}, {reached} reached, {drifted} drifted{recorded}, {lost} lost\n", verdicts.len())
-}
-
-fn json_verdict(stored: &Stored, verdict: &Verdict) -> Json {
-    json!({
-        "name": stored.name.as_str(),
-        "state": verdict.state.word(),
-        "exit_code": verdict.code.number(),
-        "losses": verdict.losses,
-        "drifts": verdict.drifts,
-        "decisions": verdict.parting,
-    })
 }

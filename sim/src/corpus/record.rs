@@ -11,14 +11,18 @@ use scenarios::plan::{Core, Plan};
 
 /// Makes an entry of a plan.
 ///
-/// `fails` says that the plan as it is must show something; otherwise it must hold.
+/// What the entry is kept for may be switched on in the plan already, as in the report of a run that failed; it is switched
+/// off in the plan that is kept. `fails` says that the plan as it is must show something; otherwise it must hold.
 ///
 /// # Errors
 /// A usage error when the runs do not show what the entry is to be kept for; a harness error when a run cannot be judged,
 /// or when pins do not stand for what was drawn.
-pub fn record(plan: &Plan, keeps: Keeps, fails: bool, judge: &mut dyn Judge) -> Result<Entry, Error> {
-    let drawn = plan;
-    let (plan, runs) = without_entropy(drawn, &keeps, judge)?;
+pub fn record(handed_in: &Plan, keeps: Keeps, fails: bool, judge: &mut dyn Judge) -> Result<Entry, Error> {
+    let off = switched_off(handed_in, &keeps);
+    if keeps.core == Some(off.core) {
+        return Err(Error::usage("`--core` names the core of the plan itself: leave it out"));
+    }
+    let (plan, runs) = without_entropy(&off, &keeps, judge)?;
     if let Some(pin) = runs.unused_pins().first() {
         return Err(Error::usage(format!("the plan pins {pin}, which has no effect: remove the pin")));
     }
@@ -29,7 +33,7 @@ pub fn record(plan: &Plan, keeps: Keeps, fails: bool, judge: &mut dyn Judge) -> 
             scenario: plan.scenario.clone(),
             seed: plan.seed,
             build: env!("SIM_BUILD").to_owned(),
-            plan: drawn.digest().to_string(),
+            plan: handed_in.digest().to_string(),
         },
         keeps,
         expected,
@@ -39,6 +43,16 @@ pub fn record(plan: &Plan, keeps: Keeps, fails: bool, judge: &mut dyn Judge) -> 
     };
     entry.validate().map_err(|refusal| Error::usage(crate::text::printable(&refusal.to_string())))?;
     Ok(entry)
+}
+
+/// The plan without what an entry is kept for.
+fn switched_off(plan: &Plan, keeps: &Keeps) -> Plan {
+    let mut plan = plan.clone();
+    plan.defects.retain(|name| !keeps.defects.contains(name));
+    if keeps.core == Some(Core::Described) {
+        plan.core = Core::Fixed;
+    }
+    plan
 }
 
 /// What a run says about the point of its entry.

@@ -140,7 +140,7 @@ fn what_cannot_be_kept_is_refused_in_one_sentence_and_leaves_nothing() {
         ("x", &["--defect", "pause-runs-on"], "plan.json: with pause-runs-on the plan holds, but"),
         ("x", &["--why", "x", "--expect-failure"], "plan.json: the plan holds as it is"),
         ("x", &["--why", &long], "keeps.why: expected 1 to 1000 bytes"),
-        ("x", &["--why", "x", "--core", "fixed"], "keeps.core: it is the core of the plan itself"),
+        ("x", &["--why", "x", "--core", "fixed"], "plan.json: `--core` names the core of the plan itself"),
     ] {
         let sentence = refused(&add(&scratch, slug, more), slug);
         assert!(sentence.contains(told), "{told}: {sentence}");
@@ -172,7 +172,7 @@ fn a_file_that_is_no_entry_stops_everything_with_its_name() {
     for (arguments, told) in [
         (&["corpus", "run", "--seeds-dir", "nowhere"][..], "nowhere: cannot read the folder of entries"),
         (&["corpus", "run", "--seeds-dir", "plan.json"], "plan.json: cannot read the folder of entries"),
-        (&["corpus"], "requires a subcommand"),
+        (&["corpus"], "say `add`, `list`, `run` or `retire`"),
         (&["corpus", "retire", "destroys"], "--why <TEXT>"),
     ] {
         let sentence = refused(&scratch.sim(arguments), told);
@@ -183,11 +183,13 @@ fn a_file_that_is_no_entry_stops_everything_with_its_name() {
 #[test]
 fn an_unknown_name_is_refused_with_the_nearest() {
     let scratch = with_entry("corpus-names");
-    for arguments in
-        [&["corpus", "run", "idle/stream-stays-open/destroy"][..], &["corpus", "retire", "../destroys", "--why", "x"]]
-    {
+    for (arguments, told) in [
+        (&["corpus", "run", "idle/stream-stays-open/destroy"][..], "did you mean `idle/stream-stays-open/destroys`?"),
+        (&["corpus", "run", "destroys", "nothing"], "no entry is called `nothing`: see `sim corpus list --all`"),
+        (&["corpus", "retire", "../destroys", "--why", "x"], "no entry is called `../destroys`"),
+    ] {
         let sentence = refused(&scratch.sim(arguments), "an unknown name");
-        assert!(sentence.contains(&format!("did you mean `{NAME}`")), "{sentence}");
+        assert!(sentence.contains(told), "{told}: {sentence}");
     }
     assert_eq!(scratch.files(), ["plan.json", FILE]);
 }

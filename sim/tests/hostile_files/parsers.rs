@@ -47,11 +47,7 @@ pub fn all() -> Vec<Parser> {
             bases: bases(vec![BASELINE.into()]),
             read: |bytes| document(bytes, Baseline::parse, Baseline::to_json),
         },
-        Parser {
-            name: "entry",
-            bases: bases(entries()),
-            read: |bytes| document(bytes, Entry::parse, Entry::to_json),
-        },
+        Parser { name: "entry", bases: bases(entries()), read: |bytes| document(bytes, Entry::parse, Entry::to_json) },
         Parser { name: "job", bases: bases(jobs()), read: |bytes| document(bytes, Job::parse, json_of) },
         Parser {
             name: "answer",

@@ -3,6 +3,8 @@
 use super::*;
 use crate::corpus::record::record;
 use crate::trial::Here;
+use scenarios::bad_input::PLAN_BYTES_MAX;
+use serde_json::Value as Json;
 
 /// An entry of a plan that a scenario draws, kept for a defect.
 fn entry() -> Entry {

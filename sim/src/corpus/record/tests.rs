@@ -55,6 +55,18 @@ fn a_plan_that_does_not_show_what_it_is_kept_for_is_refused() {
 }
 
 #[test]
+fn a_plan_of_a_report_has_its_defect_on_and_is_kept_with_it_off() {
+    let plan = drawn(22);
+    let reported = Plan { defects: vec!["idle-alarm-destroys".to_owned()], core: Core::Described, ..plan.clone() };
+    let keeps = || Keeps { core: Some(Core::Described), ..for_defects(&["idle-alarm-destroys"]) };
+    let entry = record(&reported, keeps(), false, &mut Here).expect("it shows");
+    assert_eq!(entry.provenance.plan, reported.digest().to_string());
+    let of_plan = record(&plan, keeps(), false, &mut Here).expect("it shows");
+    assert_eq!(entry.plan, of_plan.plan);
+    assert_eq!((entry.plan.core, entry.plan.defects.len()), (Core::Fixed, 0));
+}
+
+#[test]
 fn only_decisions_that_are_not_calm_are_pinned() {
     let taken = [("s1/a@0#0".to_owned(), 0), ("s1/a@0#1".to_owned(), 7)];
     let plan = pinned(&drawn(1), &taken);
