@@ -8,7 +8,7 @@ use std::task::{Context, Waker};
 
 use super::context::{IoContext, SectionId};
 use super::event_loop::{EventLoop, Lane};
-use crate::rt::Alarm;
+use crate::rt::{self, Alarm};
 
 /// A message to a loop. It crosses threads, so it carries only `Send` data.
 pub trait Letter: Send {
@@ -68,7 +68,7 @@ impl Inbox {
     pub(super) fn look_at(&self, due_ms: u64) {
         let mut bell = lock(&self.bell);
         let Bell { waker: Some(waker), alarm } = &mut *bell else { return };
-        if alarm.poll_until(due_ms, &mut Context::from_waker(waker)).is_ready() {
+        if !rt::is_running() || alarm.poll_until(due_ms, &mut Context::from_waker(waker)).is_ready() {
             waker.wake_by_ref();
         }
     }
