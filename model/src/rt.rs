@@ -98,6 +98,22 @@ pub fn hold_clock() -> HeldClock {
     HeldClock(())
 }
 
+/// Whether a world runs on this thread: without one there is no clock to sleep by, as while a world that broke off is
+/// taken apart.
+pub fn is_running() -> bool {
+    HELD_US.get().is_some() || has_clock()
+}
+
+#[cfg(madsim)]
+fn has_clock() -> bool {
+    madsim::time::TimeHandle::try_current().is_some()
+}
+
+#[cfg(not(madsim))]
+fn has_clock() -> bool {
+    tokio::runtime::Handle::try_current().is_ok()
+}
+
 impl Drop for HeldClock {
     fn drop(&mut self) {
         HELD_US.set(None);

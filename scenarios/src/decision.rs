@@ -75,6 +75,9 @@ impl fmt::Display for PinOutOfRange {
 
 impl std::error::Error for PinOutOfRange {}
 
+/// Decisions that are recorded without growing: a usual run takes some hundreds.
+const RECORD_ROOM: usize = 512;
+
 /// Answers the decisions of one run and records them.
 pub struct DecisionSource {
     entropy: Option<Entropy>,
@@ -126,7 +129,7 @@ impl DecisionSource {
             severity: plan.world.severity,
             pins,
             actors: BTreeMap::new(),
-            record: Vec::new(),
+            record: Vec::with_capacity(RECORD_ROOM),
             round_up_ms: None,
         })
     }
@@ -191,8 +194,8 @@ impl DecisionSource {
     }
 
     /// Everything decided, at the end of a run.
-    pub fn into_record(self) -> Vec<Drawn> {
-        self.record
+    pub fn take_record(&mut self) -> Vec<Drawn> {
+        std::mem::take(&mut self.record)
     }
 
     /// Pins that no decision has asked for yet.

@@ -83,11 +83,11 @@ impl Director {
         })
     }
 
-    /// Every decision taken, the ledger of the faults, and the pins that nobody asked for.
+    /// At the end of a run: every decision taken, the ledger of the faults, and the pins that nobody asked for.
     pub fn results(&self) -> (Vec<Drawn>, Vec<FaultRow>, Vec<String>) {
-        let decisions = self.decisions.borrow();
+        let mut decisions = self.decisions.borrow_mut();
         let unknown = decisions.unused_pins().map(ToString::to_string).collect();
-        (decisions.record().to_vec(), self.faults.ledger(), unknown)
+        (decisions.take_record(), self.faults.ledger(), unknown)
     }
 
     fn digest(&self, point: &OperationPoint<'_>) {

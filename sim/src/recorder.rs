@@ -255,7 +255,7 @@ impl<S: Subscriber> Layer<S> for Recorder {
             return;
         }
         // The fields are read before the buffer is borrowed: what they print may itself speak.
-        let mut read = fields::Reader::default();
+        let mut read = fields::Reader::with_room_for(event.metadata().fields().len());
         event.record(&mut read);
         let name = read.event.unwrap_or(Name::Borrowed(event.metadata().name()));
         push(stream, name, read.who, read.fields);

@@ -176,7 +176,6 @@ pub struct EventLoop {
     ended_inside: RefCell<BTreeMap<SectionId, SectionId>>,
     doomed: RefCell<Vec<Rc<IoContext>>>,
     jams_timers: bool,
-    sleep: RefCell<Option<(u64, Task)>>,
     waker: Waker,
 }
 
@@ -218,7 +217,6 @@ impl EventLoop {
             ended_inside: RefCell::default(),
             doomed: RefCell::default(),
             jams_timers,
-            sleep: RefCell::new(None),
             waker: Waker::from(Arc::new(ForeignWaker)),
         })
     }
@@ -518,7 +516,7 @@ impl EventLoop {
                 break;
             }
         }
-        self.arm(cx);
+        self.arm();
         CURRENT.with_borrow_mut(|current| *current = outer);
         Poll::Pending
     }
@@ -563,18 +561,9 @@ impl EventLoop {
         }
     }
 
-    /// Arms one timer for the earliest event; an earlier one that is armed already stays (timers are never cancelled).
-    fn arm(&self, cx: &mut Context<'_>) {
-        let Some(due_ms) = self.events.borrow().peek().map(|event| event.due_ms) else { return };
-        let mut sleep = self.sleep.borrow_mut();
-        let now_ms = self.polled_ms.get();
-        if sleep.as_ref().is_some_and(|(armed, _)| *armed <= due_ms && *armed > now_ms) {
-            return;
-        }
-        let mut next = Box::pin(rt::sleep_until_ms(due_ms));
-        if next.as_mut().poll(cx).is_ready() {
-            cx.waker().wake_by_ref();
-        }
-        *sleep = Some((due_ms, next));
+    /// Comes back for the earliest event. What is armed already for an earlier time stays: timers are never cancelled.
+    fn arm(&self) {
+        let due_ms = self.events.borrow().peek().map(|event| event.due_ms);
+        due_ms.into_iter().for_each(|due_ms| self.inbox.look_at(due_ms));
     }
 }

@@ -4,10 +4,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::Waker;
+use std::task::{Context, Waker};
 
 use super::context::{IoContext, SectionId};
 use super::event_loop::{EventLoop, Lane};
+use crate::rt::{self, Alarm};
 
 /// A message to a loop. It crosses threads, so it carries only `Send` data.
 pub trait Letter: Send {
@@ -35,8 +36,15 @@ pub(super) struct Posted {
 #[derive(Default)]
 pub struct Inbox {
     mail: Mutex<Vec<Posted>>,
-    waker: Mutex<Option<Waker>>,
+    bell: Mutex<Bell>,
     dead: AtomicBool,
+}
+
+/// Who looks into the inbox, and when.
+#[derive(Default)]
+struct Bell {
+    waker: Option<Waker>,
+    alarm: Alarm,
 }
 
 impl Inbox {
@@ -45,17 +53,24 @@ impl Inbox {
         Arc::default()
     }
 
-    /// Posts a letter that is due at `due_ms` (epoch). A dead loop loses it; the answer is false then.
+    /// Posts a letter that is due at `due_ms` (epoch): the loop looks into the inbox then, and need not before. A dead
+    /// loop loses it; the answer is false then.
     pub fn post(&self, due_ms: u64, lane: Lane, letter: Box<dyn Letter>) -> bool {
         if self.dead.load(Ordering::Relaxed) {
             return false;
         }
         lock(&self.mail).push(Posted { due_ms, lane, letter });
-        let waker = lock(&self.waker).clone();
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+        self.look_at(due_ms);
         true
+    }
+
+    /// Sees to it that the loop runs at `due_ms`. One that has not begun yet looks around when it does.
+    pub(super) fn look_at(&self, due_ms: u64) {
+        let mut bell = lock(&self.bell);
+        let Bell { waker: Some(waker), alarm } = &mut *bell else { return };
+        if !rt::is_running() || alarm.poll_until(due_ms, &mut Context::from_waker(waker)).is_ready() {
+            waker.wake_by_ref();
+        }
     }
 
     /// Marks the loop as ended; mail is lost from now on. Called before its node is killed.
@@ -74,7 +89,7 @@ impl Inbox {
     }
 
     pub(super) fn set_waker(&self, waker: &Waker) {
-        let mut slot = lock(&self.waker);
+        let slot = &mut lock(&self.bell).waker;
         if !slot.as_ref().is_some_and(|old| old.will_wake(waker)) {
             *slot = Some(waker.clone());
         }

@@ -14,7 +14,23 @@ pub struct Promise<T>(Rc<Inner<T>>);
 
 struct Inner<T> {
     value: RefCell<Option<T>>,
-    waiters: RefCell<Vec<Waiter>>,
+    waiters: RefCell<Waiters>,
+}
+
+/// Who waits, in the order in which they came: mostly it is one.
+#[derive(Default)]
+struct Waiters {
+    first: Option<Waiter>,
+    others: Vec<Waiter>,
+}
+
+impl Waiters {
+    fn add(&mut self, waiter: Waiter) {
+        match self.first {
+            None => self.first = Some(waiter),
+            Some(_) => self.others.push(waiter),
+        }
+    }
 }
 
 struct Waiter {
@@ -102,12 +118,9 @@ impl<T: Clone + 'static> Inner<T> {
             return;
         }
         *self.value.borrow_mut() = Some(value);
-        let waiters = std::mem::take(&mut *self.waiters.borrow_mut());
-        if waiters.is_empty() {
-            return;
-        }
+        let Waiters { first: Some(first), others } = self.waiters.take() else { return };
         let event_loop = EventLoop::current();
-        for waiter in waiters {
+        for waiter in std::iter::once(first).chain(others) {
             event_loop.wake(waiter.task, waiter.ticket, waiter.hops, &waiter.ctx);
         }
     }
@@ -143,7 +156,7 @@ impl<T: Clone + 'static> Future for Wait<T> {
                 event_loop.queue_poll(task, ticket, hops - 1);
             } else {
                 let ctx = event_loop.ctx();
-                self.promise.0.waiters.borrow_mut().push(Waiter { task, ticket, hops, ctx });
+                self.promise.0.waiters.borrow_mut().add(Waiter { task, ticket, hops, ctx });
             }
             Poll::Pending
         })

@@ -38,6 +38,8 @@ pub struct Pump {
     departing: Bytes,
     dirty: bool,
     alarm: Alarm,
+    /// The socket has nothing now and wakes the task when it has: it is not asked again in the same poll.
+    is_drained: bool,
 }
 
 /// Ends a connection from outside.
@@ -56,7 +58,14 @@ impl Closer {
 /// Puts the adapter over a connected socket. The client's end passes the lane that draws its latency.
 pub fn adapt(socket: TcpStream, lane: Option<Lane>) -> (SimIo, Pump, Closer) {
     let link = Rc::new(RefCell::new(Link::new(lane)));
-    let pump = Pump { socket, link: Rc::clone(&link), departing: Bytes::new(), dirty: false, alarm: Alarm::default() };
+    let pump = Pump {
+        socket,
+        link: Rc::clone(&link),
+        departing: Bytes::new(),
+        dirty: false,
+        alarm: Alarm::default(),
+        is_drained: false,
+    };
     (SimIo { link: Rc::clone(&link) }, pump, Closer { link })
 }
 
@@ -107,13 +116,13 @@ impl Pump {
     }
 
     fn poll_arrivals(&mut self, cx: &mut Context<'_>) {
-        while self.link.borrow().wants_arrivals() {
+        while !self.is_drained && self.link.borrow().wants_arrivals() {
             let mut chunk = [MaybeUninit::uninit(); READ_CHUNK];
             let mut buf = ReadBuf::uninit(&mut chunk);
             let read = Pin::new(&mut self.socket).poll_read(cx, &mut buf);
             let mut link = self.link.borrow_mut();
             match read {
-                Poll::Pending => return,
+                Poll::Pending => self.is_drained = true,
                 Poll::Ready(Ok(())) if !buf.filled().is_empty() => link.arrive(buf.filled()),
                 Poll::Ready(Ok(()) | Err(_)) => link.arrive_end(),
             }
@@ -229,22 +238,23 @@ impl<P: Future> Future for Drive<P> {
         this.woken.belongs_to(cx.waker());
         let _held = rt::hold_clock();
         let mut now_ms = rt::now_ms();
-        let news = this.pump.poll(now_ms, cx);
-        this.poll_protocol(news);
         loop {
-            let touched = this.pump.link.borrow_mut().take_touched();
+            this.pump.is_drained = false;
             let news = this.pump.poll(now_ms, cx);
+            this.poll_protocol(news);
+            // As long as the protocol neither reads nor writes, there is nothing more to move.
+            while this.pump.link.borrow_mut().take_touched() {
+                if this.pump.poll(now_ms, cx) {
+                    this.poll_protocol(true);
+                }
+            }
             if this.protocol.is_none() && this.pump.finished(now_ms) {
                 return Poll::Ready(());
             }
-            if news {
-                this.poll_protocol(true);
-            } else if !touched {
-                if !this.pump.poll_alarm(now_ms, cx) {
-                    return Poll::Pending;
-                }
-                now_ms = rt::now_ms();
+            if !this.pump.poll_alarm(now_ms, cx) {
+                return Poll::Pending;
             }
+            now_ms = rt::now_ms();
         }
     }
 }

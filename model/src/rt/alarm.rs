@@ -7,10 +7,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-/// A wake-up call for one task; reused for one deadline after the other.
+/// Wake-up calls for one task, for one deadline after the other.
 #[derive(Default)]
 pub struct Alarm {
-    armed: Option<Armed>,
+    armed: Vec<Armed>,
 }
 
 struct Armed {
@@ -22,21 +22,22 @@ struct Armed {
 impl Alarm {
     /// Ready when the clock reads `due_ms` (epoch milliseconds) or later, else the task is woken then.
     ///
-    /// An earlier deadline that is still armed is left alone: it wakes the task, which asks again.
+    /// An earlier deadline that is still armed is left alone: it wakes the task, which asks again. So is a later one, as
+    /// long as the runtime is simulated: its timer is still there when it is asked for again.
     pub fn poll_until(&mut self, due_ms: u64, cx: &mut Context<'_>) -> Poll<()> {
         let now_ms = super::now_ms();
         if now_ms >= due_ms {
             return Poll::Ready(());
         }
-        if let Some(armed) = &mut self.armed
-            && armed.due_ms > now_ms
-            && armed.due_ms <= due_ms
-            && armed.waker.will_wake(cx.waker())
-        {
+        self.armed.retain(|armed| armed.due_ms > now_ms && armed.waker.will_wake(cx.waker()));
+        if let Some(armed) = self.armed.iter_mut().find(|armed| armed.due_ms <= due_ms) {
             // Real timers may be polled again for free, and may fire a little early by our clock.
             if cfg!(madsim) || armed.sleep.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
             }
+        }
+        if !cfg!(madsim) {
+            self.armed.clear();
         }
         let mut sleep: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(super::sleep_until_ms(due_ms));
         while sleep.as_mut().poll(cx).is_ready() {
@@ -45,7 +46,7 @@ impl Alarm {
             }
             sleep = Box::pin(super::sleep_until_ms(due_ms));
         }
-        self.armed = Some(Armed { due_ms, waker: cx.waker().clone(), sleep });
+        self.armed.push(Armed { due_ms, waker: cx.waker().clone(), sleep });
         Poll::Pending
     }
 }

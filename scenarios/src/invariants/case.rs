@@ -1,7 +1,7 @@
 //! What the invariants judge: a plan and its trace, with what several of them ask of these, worked out once.
 
-use super::replay::Timeline;
 use super::requests::{self, Request};
+use super::timeline::Timeline;
 use crate::plan::Plan;
 use crate::trace::Trace;
 use std::cell::OnceCell;

@@ -78,13 +78,13 @@ fn requests_after_release(case: &Case<'_>) -> BTreeMap<u32, u64> {
     let mut found = BTreeMap::new();
     Replay::each(case, |replay, event| {
         let Some(who) = event.who().map(|who| replay.session_in_use(event, who)) else { return };
-        let may_be_destroyed = replay.session(who).is_some_and(|session| session.may_be_destroyed());
+        let may_be_destroyed = || replay.session(who).is_some_and(|session| session.may_be_destroyed());
         match (event.stream, &*event.name) {
             (Stream::State, "disposal.begin") => {
                 let_go.insert(who.to_owned(), event.at_ms);
             }
             // A destroy that nobody asked for is a disposal gone wrong.
-            (Stream::State, "destroy.begin") if !may_be_destroyed => {
+            (Stream::State, "destroy.begin") if !may_be_destroyed() => {
                 let_go.insert(who.to_owned(), event.at_ms);
             }
             (Stream::State, "runtime.installed") => {
@@ -92,7 +92,7 @@ fn requests_after_release(case: &Case<'_>) -> BTreeMap<u32, u64> {
             }
             (Stream::History, "request.begin") => {
                 let is_use = !matches!(event.text("op"), Some("open" | "close"));
-                if let Some(at_ms) = let_go.get(who).filter(|_| is_use && !may_be_destroyed) {
+                if let Some(at_ms) = let_go.get(who).filter(|_| is_use && !may_be_destroyed()) {
                     found.insert(event.ordinal, *at_ms);
                 }
             }

@@ -18,7 +18,7 @@ const IDENTITY: [&str; 4] = ["session-meta", "props", "initializeRequest", "__ps
 fn judge(case: &Case<'_>) -> Verdict {
     let mut violations = Vec::new();
     Replay::each(case, |replay, event| {
-        if event.stream != Stream::Platform {
+        if event.stream != Stream::Platform || !matches!(&*event.name, "storage.deleted" | "storage.wiped") {
             return;
         }
         let Some((who, session)) = event.who().and_then(|who| Some((who, replay.session(who)?))) else {

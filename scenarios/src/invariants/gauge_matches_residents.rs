@@ -93,6 +93,9 @@ struct Release {
 impl<'t> Ledger<'t> {
     /// Notes what an event takes away, while the replay still knows where it was.
     fn before(&mut self, replay: &Replay, event: &'t Event) {
+        if !matches!(&*event.name, "object.gone" | "object.reset" | "runtime.released") {
+            return;
+        }
         let session = event.who().and_then(|who| replay.session(who));
         let resident = session.filter(|session| session.runtime.is_some());
         let isolate = resident.and_then(|session| session.isolate.clone());

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What can be held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Thing {
     /// The place of a resident runtime, as the runtime tells.
     Runtime,
@@ -25,8 +25,8 @@ pub enum Thing {
 /// Who holds what where, as of the events applied so far.
 #[derive(Default)]
 pub struct Holdings {
-    /// Isolate and number held, by thing and session.
-    held: BTreeMap<(Thing, Arc<str>), (Arc<str>, u64)>,
+    /// Isolate and number held, by session, for each thing.
+    held: [BTreeMap<Arc<str>, (Arc<str>, u64)>; 4],
     tainted: BTreeSet<Arc<str>>,
 }
 
@@ -52,19 +52,18 @@ impl Holdings {
 
     /// How many of a thing a session holds.
     pub fn of(&self, thing: Thing, who: &str) -> u64 {
-        self.held.get(&(thing, who.into())).map_or(0, |(_, count)| *count)
+        self.held[thing as usize].get(who).map_or(0, |(_, count)| *count)
     }
 
     /// How many of a thing are held in an isolate.
     pub fn count(&self, thing: Thing, isolate: &str) -> u64 {
-        let here = self.held.iter().filter(|((each, _), (at, _))| *each == thing && **at == *isolate);
-        here.map(|(_, (_, count))| count).sum()
+        let here = self.held[thing as usize].values().filter(|(at, _)| **at == *isolate);
+        here.map(|(_, count)| count).sum()
     }
 
     /// Everybody who holds a thing, each with where.
     pub fn all(&self, thing: Thing) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
-        let of_thing = self.held.iter().filter(move |((each, _), _)| *each == thing);
-        of_thing.map(|((_, who), (isolate, _))| (who, isolate))
+        self.held[thing as usize].iter().map(|(who, (isolate, _))| (who, isolate))
     }
 
     fn apply(&mut self, replay: &Replay, event: &Event) {
@@ -72,41 +71,26 @@ impl Holdings {
         match (event.stream, &*event.name) {
             (Stream::Platform, "isolate.ended") => {
                 let ended = event.text("isolate").unwrap_or(who);
-                self.held.retain(|_, (isolate, _)| &**isolate != ended);
+                self.held.iter_mut().for_each(|held| held.retain(|_, (isolate, _)| &**isolate != ended));
                 self.tainted.remove(ended);
             }
             (Stream::Platform, "object.reset" | "object.gone") => self.lose(who),
             (Stream::State, name) => {
+                let Some((thing, is_taken)) = change(name) else { return };
                 let isolate = event.text("isolate").map(Arc::from);
                 let isolate = isolate.or_else(|| replay.session(who).and_then(|session| session.isolate.clone()));
-                self.change(name, who, isolate);
+                self.change(thing, is_taken, who, isolate);
             }
             _ => {}
         }
     }
 
     fn lose(&mut self, who: &Arc<str>) {
-        let lost: Vec<Thing> = self.held.keys().filter(|(_, each)| each == who).map(|(thing, _)| *thing).collect();
-        for thing in lost {
-            if let Some((isolate, _)) = self.held.remove(&(thing, Arc::clone(who))) {
-                self.tainted.insert(isolate);
-            }
-        }
+        let lost = self.held.iter_mut().filter_map(|held| held.remove(who));
+        self.tainted.extend(lost.map(|(isolate, _)| isolate));
     }
 
-    fn change(&mut self, name: &str, who: &Arc<str>, isolate: Option<Arc<str>>) {
-        let (thing, is_taken) = match name {
-            "runtime.installed" => (Thing::Runtime, true),
-            "runtime.released" => (Thing::Runtime, false),
-            "reservation.taken" => (Thing::Reservation, true),
-            "reservation.returned" => (Thing::Reservation, false),
-            "permit.granted" => (Thing::Permit, true),
-            "permit.returned" => (Thing::Permit, false),
-            "registry.added" => (Thing::Entry, true),
-            "registry.removed" => (Thing::Entry, false),
-            _ => return,
-        };
-        let key = (thing, Arc::clone(who));
+    fn change(&mut self, thing: Thing, is_taken: bool, who: &Arc<str>, isolate: Option<Arc<str>>) {
         let before = self.of(thing, who);
         // An entry is replaced and a runtime installed over another; the others add up.
         let is_single = matches!(thing, Thing::Entry | Thing::Runtime);
@@ -115,10 +99,26 @@ impl Holdings {
             (true, false) => before + 1,
             (false, _) => before.saturating_sub(1),
         };
+        let held = &mut self.held[thing as usize];
         match (now, isolate) {
-            (0, _) => drop(self.held.remove(&key)),
-            (_, Some(isolate)) => drop(self.held.insert(key, (isolate, now))),
+            (0, _) => drop(held.remove(who)),
+            (_, Some(isolate)) => drop(held.insert(Arc::clone(who), (isolate, now))),
             (_, None) => {}
         }
     }
+}
+
+/// What a state event of that name takes (true) or gives back.
+fn change(name: &str) -> Option<(Thing, bool)> {
+    Some(match name {
+        "runtime.installed" => (Thing::Runtime, true),
+        "runtime.released" => (Thing::Runtime, false),
+        "reservation.taken" => (Thing::Reservation, true),
+        "reservation.returned" => (Thing::Reservation, false),
+        "permit.granted" => (Thing::Permit, true),
+        "permit.returned" => (Thing::Permit, false),
+        "registry.added" => (Thing::Entry, true),
+        "registry.removed" => (Thing::Entry, false),
+        _ => return None,
+    })
 }

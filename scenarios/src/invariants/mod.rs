@@ -36,6 +36,7 @@ mod replay;
 mod requests;
 #[cfg(test)]
 pub(crate) mod testing;
+mod timeline;
 
 pub use case::Case;
 

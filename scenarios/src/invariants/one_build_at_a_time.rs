@@ -15,7 +15,8 @@ pub const INVARIANT: Invariant = Invariant {
 fn judge(case: &Case<'_>) -> Verdict {
     let mut violations = Vec::new();
     Replay::each(case, |replay, event| {
-        if event.stream != Stream::State {
+        let is_begin = matches!(&*event.name, "start.begin" | "init.begin" | "runtime.installed");
+        if event.stream != Stream::State || !is_begin {
             return;
         }
         let Some(session) = event.who().and_then(|who| replay.session(who)) else {

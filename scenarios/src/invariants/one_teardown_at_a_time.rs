@@ -15,16 +15,15 @@ pub const INVARIANT: Invariant = Invariant {
 fn judge(case: &Case<'_>) -> Verdict {
     let mut violations = Vec::new();
     Replay::each(case, |replay, event| {
-        let session = event.who().and_then(|who| replay.session(who));
-        if event.stream != Stream::State || session.is_none_or(|session| session.teardown_count == 0) {
-            return;
-        }
-        let what = match &*event.name {
-            "teardown.begin" => "a second teardown began while one ran",
-            "runtime.installed" => "a runtime was installed while a teardown ran",
+        let what = match (event.stream, &*event.name) {
+            (Stream::State, "teardown.begin") => "a second teardown began while one ran",
+            (Stream::State, "runtime.installed") => "a runtime was installed while a teardown ran",
             _ => return,
         };
-        violations.push(Violation::at(event, what));
+        let session = event.who().and_then(|who| replay.session(who));
+        if session.is_some_and(|session| session.teardown_count > 0) {
+            violations.push(Violation::at(event, what));
+        }
     });
     Verdict::of(violations, None)
 }

@@ -24,6 +24,11 @@ pub(super) struct Reader {
 }
 
 impl Reader {
+    /// A reader of an event with so many fields.
+    pub(super) fn with_room_for(count: usize) -> Self {
+        Reader { fields: Vec::with_capacity(count), ..Reader::default() }
+    }
+
     fn add(&mut self, name: Name, value: Value) {
         let value = if name.ends_with("_at_ms") { relative(value) } else { value };
         self.fields.push((name, value));
