@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const UNKNOWN: &str = "unknown";
 
 /// Where and when.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Place {
     /// Day, in UTC.
     pub date: String,
