@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const UNKNOWN: &str = "unknown";
 
 /// Where and when.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Place {
     /// Day, in UTC.
     pub date: String,
@@ -26,6 +26,8 @@ pub struct Place {
     pub cores: usize,
     /// Memory of the machine in GiB, rounded; nothing where the system does not tell it.
     pub memory_gib: Option<u64>,
+    /// Processes that wanted a core in the minute before: beside other work rates are low. Nothing where it is not told.
+    pub load: Option<f64>,
 }
 
 impl Place {
@@ -43,6 +45,7 @@ impl Place {
             cpu: cpu_model(&cpu).unwrap_or_else(|| UNKNOWN.to_owned()),
             cores: std::thread::available_parallelism().map_or(0, usize::from),
             memory_gib: super::memory::kib_of(&memory, "MemTotal").map(|kib| (kib + 512 * 1024) / (1024 * 1024)),
+            load: load_of(&std::fs::read_to_string("/proc/loadavg").unwrap_or_default()),
         })
     }
 
@@ -50,7 +53,8 @@ impl Place {
     pub fn line(&self) -> String {
         let cores = if self.cores == 1 { "1 core".to_owned() } else { format!("{} cores", self.cores) };
         let memory = self.memory_gib.map_or_else(String::new, |gib| format!(", {gib} GiB"));
-        format!("{}, commit {}, {} build, {}, {cores}{memory}", self.date, self.commit, self.profile, self.cpu)
+        let load = self.load.map_or_else(String::new, |load| format!(", load {load:.1} before"));
+        format!("{}, commit {}, {} build, {}, {cores}{memory}{load}", self.date, self.commit, self.profile, self.cpu)
     }
 }
 
@@ -73,6 +77,11 @@ fn commit() -> Result<String, Error> {
     let changed = git(&["diff", "--quiet", "HEAD", "--", "*.rs", "*.toml", "Cargo.lock"])?;
     let is_changed = changed.is_ok_and(|ended| ended.code == Some(1));
     Ok(if is_changed { format!("{name} with changes") } else { name.to_owned() })
+}
+
+/// The first figure of `0.52 0.58 0.59 1/467 1234`.
+fn load_of(loadavg: &str) -> Option<f64> {
+    loadavg.split_whitespace().next()?.parse().ok()
 }
 
 fn cpu_model(cpuinfo: &str) -> Option<String> {
@@ -103,10 +112,18 @@ mod tests {
             cpu: "Some CPU".to_owned(),
             cores: 2,
             memory_gib: Some(24),
+            load: Some(6.69),
         };
-        assert_eq!(place.line(), "2026-11-30, commit 28bb9d7, release build, Some CPU, 2 cores, 24 GiB");
-        let lesser = Place { cores: 1, memory_gib: None, ..place };
+        let line = "2026-11-30, commit 28bb9d7, release build, Some CPU, 2 cores, 24 GiB, load 6.7 before";
+        assert_eq!(place.line(), line);
+        let lesser = Place { cores: 1, memory_gib: None, load: None, ..place };
         assert!(lesser.line().ends_with("Some CPU, 1 core"));
+    }
+
+    #[test]
+    fn the_load_is_the_first_figure() {
+        assert_eq!(load_of("6.69 6.21 5.79 8/467 1234\n"), Some(6.69));
+        assert_eq!((load_of(""), load_of("much")), (None, None));
     }
 
     #[test]

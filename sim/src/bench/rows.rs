@@ -90,8 +90,8 @@ pub const ROWS: &[RowSpec] = &[
         name: "sessions",
         what: "a request among 10,000 sessions over one among 10",
         figures: &[
-            must("instructions", "instructions over instructions", Times, Less, 1.2, 1.05),
-            must("time", "time over time", Times, Less, 3.0, 2.0),
+            must("instructions", "instructions over instructions", Times, Less, sessions::INSTRUCTIONS_MAX, 1.05),
+            must("time", "time over time", Times, Less, sessions::TIME_MAX, 2.0),
         ],
         is_compared: false,
         measure: sessions::row,

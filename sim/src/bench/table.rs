@@ -112,6 +112,7 @@ mod tests {
             cpu: "Some|CPU".to_owned(),
             cores: 2,
             memory_gib: Some(24),
+            load: None,
         }
     }
 
