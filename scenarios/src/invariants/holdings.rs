@@ -22,11 +22,14 @@ pub enum Thing {
     Entry,
 }
 
+/// Isolate and number held, by session.
+type Held = BTreeMap<Arc<str>, (Arc<str>, u64)>;
+
 /// Who holds what where, as of the events applied so far.
 #[derive(Default)]
 pub struct Holdings {
-    /// Isolate and number held, by session, for each thing.
-    held: [BTreeMap<Arc<str>, (Arc<str>, u64)>; 4],
+    /// What is held, for each thing.
+    held: [Held; 4],
     tainted: BTreeSet<Arc<str>>,
 }
 
