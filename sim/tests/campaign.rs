@@ -220,3 +220,28 @@ fn folders_of_others_are_left_alone() {
     assert_eq!(text(&output.stderr).lines().count(), 1, "{}", text(&output.stderr));
     assert_eq!(scratch.tree("one").keys().collect::<Vec<_>>(), ["thesis.tex"]);
 }
+
+#[test]
+fn only_what_no_baseline_knows_fails() {
+    let scratch = Scratch::new("baseline");
+    let file = scratch.0.join("known.json");
+    let file = file.to_str().expect("a plain path");
+    let fuzz = |place: &str, more: &[&str]| {
+        let arguments = ["--seeds", "0..6", DEFECT, "--shrink-runs", "0"];
+        scratch.run(place, &[arguments.as_slice(), more].concat())
+    };
+    assert_eq!(code(&fuzz("new", &["--write-baseline", file])), 10);
+    let known = fuzz("known", &["--baseline", file]);
+    assert_eq!(code(&known), 0, "{}", text(&known.stderr));
+    assert!(text(&known.stdout).contains(", known\n"), "{}", text(&known.stdout));
+    // A signature that is taken out of the file is new again.
+    let less = fs::read_to_string(file).expect("the baseline").replace("alarm-follows-intent", "alarms-ring");
+    fs::write(file, less).expect("written");
+    let new = fuzz("less", &["--baseline", file]);
+    assert_eq!(code(&new), 10);
+    assert!(text(&new.stdout).contains("no longer seen: safety/alarms-ring/session"), "{}", text(&new.stdout));
+    fs::write(file, "{").expect("written");
+    let refused = fuzz("broken", &["--baseline", file]);
+    assert_eq!((code(&refused), text(&refused.stderr).lines().count()), (2, 1), "{}", text(&refused.stderr));
+    assert!(!scratch.0.join("broken/out").exists());
+}
