@@ -53,13 +53,33 @@ fn a_bench_measures_what_it_says() {
 }
 
 #[test]
-fn workers_sessions_and_the_floor_are_measured_in_processes_of_their_own() {
+fn what_needs_no_valgrind_is_measured_without_it() {
     let scratch = Scratch::new("bench-processes");
-    let ran = bench(&scratch, &["--row=workers", "--row=sessions", "--row=floor"]);
+    let rows = ["--row=workers", "--row=sessions", "--row=floor", "--format=json"];
+    let ran = scratch.sim_without_path(&[&["bench"], TINY, &rows].concat());
+    let document = ran.json();
     assert_eq!(ran.code, 0, "{}", ran.shown());
-    for told in ["two workers over one", "time over time", "exchanges and", "µs with 100", "resident sessions"] {
-        assert!(ran.stdout.contains(told), "{told}: {}", ran.shown());
+    let figure = |row: usize, at: usize| figures(&document["rows"][row])[at].clone();
+    let (workers, sessions, floor) = (0, 2, 1);
+    assert!(figure(workers, 0)["measured"].as_f64() > Some(0.0), "{}", ran.shown());
+    assert!(figure(floor, 1)["measured"].as_f64() > Some(0.0), "{}", ran.shown());
+    for row in [floor, sessions] {
+        let why = "valgrind, which counts instructions, is not installed: install its package";
+        assert_eq!((&figure(row, 0)["why"], &figure(row, 0)["verdict"]), (&why.into(), &"not available".into()));
     }
+    let how = document["rows"][sessions]["how"].as_str().expect("a sentence");
+    assert!(how.contains("µs with 10, ") && how.contains("µs with 100 resident sessions"), "{how}");
+}
+
+#[test]
+fn instructions_are_counted_where_valgrind_is() {
+    let scratch = Scratch::new("bench-instructions");
+    let ran = bench(&scratch, &["--row=sessions", "--sessions-max=10", "--format=json"]);
+    assert_eq!(ran.code, 0, "{}", ran.shown());
+    let row = &ran.json()["rows"][0];
+    let why = figures(row)[0]["why"].as_str().expect("one size has no ratio");
+    let is_counted = row["how"].as_str().is_some_and(|how| how.contains("thousand instructions with 10"));
+    assert!(is_counted || why.starts_with("valgrind"), "{}", ran.shown());
 }
 
 #[test]
