@@ -17,8 +17,8 @@ pub const TIME_MAX: f64 = 3.0;
 const CALLS: u32 = 2;
 /// A small world is run so often that about as many requests are measured, at most this many times.
 const REPETITIONS_MAX: u32 = 50;
-/// Requests that are timed in one process, at least.
-const TIMED_REQUESTS: u64 = 4_000;
+/// Requests that are timed in one process at least, for each try: who tries more often also times longer.
+const TIMED_REQUESTS: u64 = 800;
 
 /// Instructions and time of a request in the largest world over those in the smallest.
 ///
@@ -70,7 +70,9 @@ fn crowd(sessions: u32) -> Crowd {
 fn timed(bench: &Bench) -> Result<Vec<(u32, f64)>, Error> {
     let seconds = |sessions: u32| -> Result<f64, Error> {
         let requests = crowd(sessions.max(SIZES[0])).request_count();
-        let repeat = u32::try_from(TIMED_REQUESTS.div_ceil(requests)).unwrap_or(1).clamp(1, REPETITIONS_MAX);
+        let repeat = u32::try_from((TIMED_REQUESTS * u64::from(bench.counts.tries)).div_ceil(requests))
+            .unwrap_or(1)
+            .clamp(1, REPETITIONS_MAX);
         let part = Part::Crowd { crowd: crowd(sessions), repeat };
         Ok(in_process(&part, &[])?.seconds / f64::from(repeat))
     };

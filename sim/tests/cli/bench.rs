@@ -53,13 +53,41 @@ fn a_bench_measures_what_it_says() {
 }
 
 #[test]
-fn workers_sessions_and_the_floor_are_measured_in_processes_of_their_own() {
+fn what_needs_no_valgrind_is_measured_without_it() {
     let scratch = Scratch::new("bench-processes");
-    let ran = bench(&scratch, &["--row=workers", "--row=sessions", "--row=floor"]);
+    let rows = ["--row=floor", "--row=workers", "--row=sessions", "--format=json"];
+    let ran = scratch.sim_without_path(&[&["bench"], TINY, &rows].concat());
+    let document = ran.json();
     assert_eq!(ran.code, 0, "{}", ran.shown());
-    for told in ["two workers over one", "time over time", "exchanges and", "µs with 100", "resident sessions"] {
-        assert!(ran.stdout.contains(told), "{told}: {}", ran.shown());
+    let figure = |row: usize, at: usize| figures(&document["rows"][row])[at].clone();
+    let (floor, workers, sessions) = (0, 1, 2);
+    assert!(figure(workers, 0)["measured"].as_f64() > Some(0.0), "{}", ran.shown());
+    assert!(figure(floor, 1)["measured"].as_f64() > Some(0.0), "{}", ran.shown());
+    for row in [floor, sessions] {
+        let why = "valgrind, which counts instructions, is not installed: install its package";
+        assert_eq!((&figure(row, 0)["why"], &figure(row, 0)["verdict"]), (&why.into(), &"not available".into()));
     }
+    let how = document["rows"][sessions]["how"].as_str().expect("a sentence");
+    assert!(how.contains("µs with 10, ") && how.contains("µs with 100 resident sessions"), "{how}");
+}
+
+#[test]
+fn a_part_runs_under_valgrind_where_that_is() {
+    let part = r#"{"part":"crowd","crowd":{"sessions":0,"calls":1,"is_direct":false},"repeat":1}"#;
+    let mut valgrind = std::process::Command::new("valgrind");
+    valgrind.args([
+        "--tool=callgrind",
+        "--callgrind-out-file=/dev/null",
+        env!("CARGO_BIN_EXE_sim"),
+        "bench-part",
+        part,
+    ]);
+    // Where it is not installed the figure is not available, which is tested above.
+    let Ok(ran) = valgrind.output().map(Ran::from) else { return };
+    assert_eq!(ran.code, 0, "{}", ran.shown());
+    assert!(ran.json()["peak_kib"].as_u64() > Some(0), "{}", ran.shown());
+    let totals = ran.stderr.lines().filter(|line| line.starts_with("==") && line.contains("== Collected : "));
+    assert_eq!(totals.count(), 1, "{}", ran.shown());
 }
 
 #[test]

@@ -63,6 +63,11 @@ impl Scratch {
         self.command(arguments).output().expect("sim can be started").into()
     }
 
+    /// Runs it where no other program is found.
+    pub fn sim_without_path(&self, arguments: &[&str]) -> Ran {
+        self.command(arguments).env("PATH", "").output().expect("sim can be started").into()
+    }
+
     /// Runs it with a standard output that nobody reads.
     pub fn sim_into_closed_pipe(&self, arguments: &[&str]) -> Ran {
         let mut child =
