@@ -32,10 +32,10 @@ fn judge(case: &Case<'_>) -> Verdict {
         if faults.is_disturbed(&request.session, request.begin.at_ms, end.at_ms) && is_failure(&answer) {
             continue;
         }
-        match compare(plan, &request, &answer) {
+        match compare(plan, request, &answer) {
             Compared::Right => judged_count += 1,
             Compared::Wrong(difference) => {
-                violations.push(wrong(&request, end, &difference));
+                violations.push(wrong(request, end, &difference));
             }
             Compared::Unknown(reason) => unknown = Some(reason),
             Compared::NotJudged => {}

@@ -31,7 +31,7 @@ fn judge(case: &Case<'_>) -> Verdict {
         };
         // What an earlier one took, the request may have got back.
         let Some(eviction) = evictions.iter().rfind(is_within) else { continue };
-        let is_excused = is_closing(&all, &session, end)
+        let is_excused = is_closing(all, &session, end)
             || faults.is_disturbed(&session, request.begin.at_ms, end.at_ms)
             || faults.holds_connect(eviction.at_ms);
         if !is_excused {

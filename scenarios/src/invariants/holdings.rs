@@ -22,11 +22,14 @@ pub enum Thing {
     Entry,
 }
 
+/// Isolate and number held, by session.
+type Holders = BTreeMap<Arc<str>, (Arc<str>, u64)>;
+
 /// Who holds what where, as of the events applied so far.
 #[derive(Default)]
 pub struct Holdings {
-    /// Isolate and number held, by session, for each thing.
-    held: [BTreeMap<Arc<str>, (Arc<str>, u64)>; 4],
+    /// One for each thing.
+    held: [Holders; 4],
     tainted: BTreeSet<Arc<str>>,
 }
 
