@@ -87,6 +87,7 @@ fn read_us() -> u64 {
 }
 
 /// The clock, read once for as long as this lives: see [`hold_clock`].
+#[must_use = "the clock is held no longer than this lives"]
 pub struct HeldClock(());
 
 /// Reads the clock for a poll that will ask for it often. The simulated clock stands still within a poll, and reading
@@ -96,6 +97,12 @@ pub fn hold_clock() -> HeldClock {
         HELD_US.set(Some(read_us()));
     }
     HeldClock(())
+}
+
+impl Drop for HeldClock {
+    fn drop(&mut self) {
+        HELD_US.set(None);
+    }
 }
 
 /// Whether a world runs on this thread: without one there is no clock to sleep by, as while a world that broke off is
@@ -112,12 +119,6 @@ fn has_clock() -> bool {
 #[cfg(not(madsim))]
 fn has_clock() -> bool {
     tokio::runtime::Handle::try_current().is_ok()
-}
-
-impl Drop for HeldClock {
-    fn drop(&mut self) {
-        HELD_US.set(None);
-    }
 }
 
 /// Whole milliseconds since the run began.

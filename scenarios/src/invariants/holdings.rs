@@ -23,13 +23,13 @@ pub enum Thing {
 }
 
 /// Isolate and number held, by session.
-type Held = BTreeMap<Arc<str>, (Arc<str>, u64)>;
+type Holders = BTreeMap<Arc<str>, (Arc<str>, u64)>;
 
 /// Who holds what where, as of the events applied so far.
 #[derive(Default)]
 pub struct Holdings {
-    /// What is held, for each thing.
-    held: [Held; 4],
+    /// One for each thing.
+    held: [Holders; 4],
     tainted: BTreeSet<Arc<str>>,
 }
 

@@ -114,8 +114,8 @@ impl EventLoop {
 
     fn make_ready(&self, event: Box<Event>) {
         let mut ready = self.ready.borrow_mut();
-        let at = ready
-            .partition_point(|other| (other.due_ms, &other.lane, other.seq) < (event.due_ms, &event.lane, event.seq));
+        let before = |other: &Event| (other.due_ms, &other.lane, other.seq) < (event.due_ms, &event.lane, event.seq);
+        let at = ready.partition_point(|other| before(other));
         ready.insert(at, event);
     }
 }
