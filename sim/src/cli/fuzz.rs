@@ -137,6 +137,9 @@ fn options(args: &Args, scenarios: &[&'static Scenario], baseline: &Baseline) ->
     let is_open = end.is_none() && counted.is_none() && args.time.is_none() && args.seeds.is_none();
     let counted = counted.or(is_open.then(|| from.0.saturating_add(RUNS_DEFAULT)));
     let to = end.map(|to| to.0).into_iter().chain(counted).min().map(Seed);
+    if to.is_some_and(|to| to <= from) {
+        return Err(Error::usage(format!("--seeds {from}..: no seed comes after {from}: begin with a smaller one")));
+    }
     Ok(CampaignOptions {
         from,
         to,

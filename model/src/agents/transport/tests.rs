@@ -199,7 +199,7 @@ fn an_answer_too_large_to_store_is_delivered_live_and_takes_no_number() {
 #[test]
 fn a_row_whose_marker_could_not_be_written_stays() {
     let log = in_session(&["send · storage.put undelivered"], None, |world| async move {
-        world.post("a", request(1, "ping", json!({})), 10).await;
+        world.post("a", request(1, "ping", json!({})), 100).await;
         world.rows().await;
     });
     assert_eq!(log[1], "rows [event__:c1:01={id:1,result:{}},stream_reqs__:c1=[1]]");
