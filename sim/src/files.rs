@@ -82,9 +82,11 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
     Error::harness(format!("{}: cannot write: {}", shown(path), reason(error)))
 }
 
-/// Whether a file name is one that [`write_atomically`] writes to before it renames.
+/// Whether a file name is one that [`write_atomically`] writes to before it renames: `.name.123.tmp`.
 pub fn is_temporary(name: &str) -> bool {
-    name.starts_with('.') && name.ends_with(".tmp")
+    let inner = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp"));
+    let process = inner.and_then(|inner| inner.rsplit_once('.')).map(|(_, process)| process);
+    process.is_some_and(|process| !process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// A path as text that is safe to show.

@@ -19,6 +19,8 @@ use std::time::Duration;
 const SIGKILL: i32 = 9;
 /// How much of what a worker said on standard error is kept, in bytes.
 const TAIL_BYTES: usize = 4096;
+/// Workers that may be lost over one run before it is given up, whoever ends them.
+const LOSSES_MAX: usize = 20;
 /// How long an interruption may go unnoticed while a worker runs.
 const LOOK_UP_EVERY: Duration = Duration::from_millis(50);
 
@@ -98,13 +100,24 @@ struct Process {
 pub struct Lost {
     /// In one sentence.
     pub how: String,
-    /// Whether somebody else ended it, or this process its wait: that says nothing about the run.
-    pub is_from_outside: bool,
+    /// Who ended it.
+    pub by: LostBy,
+}
+
+/// Who ended a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LostBy {
+    /// It did: the run aborted it, overflowed its stack, or asked for too much.
+    Itself,
+    /// This process, which had waited long enough.
+    Limit,
+    /// Somebody else, by a signal: that says nothing about the run.
+    Somebody,
 }
 
 impl Lost {
     fn by_itself(how: String) -> Self {
-        Self { how, is_from_outside: false }
+        Self { how, by: LostBy::Itself }
     }
 }
 
@@ -141,10 +154,42 @@ impl Worker {
                 process.end();
                 let limit = self.spec.wall_limit.as_secs_f64();
                 let how = format!("no answer within {limit} s of wall-clock time, so the worker was ended");
-                Ok(Err(Lost { how, is_from_outside: true }))
+                Ok(Err(Lost { how, by: LostBy::Limit }))
             }
         }
     }
+}
+
+impl Worker {
+    /// Asks for a run until it is known how it ends: a worker that is lost is asked once more in a fresh one, and as long
+    /// as somebody else ends them, again and again.
+    ///
+    /// # Errors
+    /// As [`Worker::ask`].
+    pub fn ask_surely(&mut self, job: &Job) -> Result<Known, Error> {
+        let mut losses: Vec<Lost> = Vec::new();
+        loop {
+            match self.ask(job)? {
+                Ok(answer) => return Ok(Known { answer: Ok(answer), losses }),
+                Err(lost) => {
+                    let is_told = lost.by != LostBy::Somebody && losses.iter().any(|loss| loss.by == lost.by);
+                    if is_told || losses.len() >= LOSSES_MAX {
+                        return Ok(Known { answer: Err(lost), losses });
+                    }
+                    losses.push(lost);
+                }
+            }
+        }
+    }
+}
+
+/// What is known of a run that was asked for until it is known how it ends.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// What the worker answered, or how every worker is lost over it.
+    pub answer: Result<Answer, Lost>,
+    /// How workers were lost before that.
+    pub losses: Vec<Lost>,
 }
 
 impl Drop for Worker {
@@ -172,16 +217,22 @@ impl Process {
         // Its last words arrive before the end of its complaints does, and that comes with its own end.
         let said = self.complaints.recv().unwrap_or_default();
         let why = last_words(&said).map_or_else(String::new, |words| format!(": {words}"));
-        let is_from_outside = status.signal().is_some_and(|signal| [SIGKILL, SIGTERM, SIGINT].contains(&signal));
-        Lost { how: format!("the worker died: {status}{why}"), is_from_outside }
+        let is_killed = status.signal().is_some_and(|signal| [SIGKILL, SIGTERM, SIGINT].contains(&signal));
+        let by = if is_killed { LostBy::Somebody } else { LostBy::Itself };
+        Lost { how: format!("the worker died: {status}{why}"), by }
     }
+}
+
+/// This very program, also once its file was replaced by another build of it.
+fn program() -> std::io::Result<PathBuf> {
+    let running = PathBuf::from("/proc/self/exe");
+    if running.exists() { Ok(running) } else { std::env::current_exe() }
 }
 
 fn start(spec: &WorkerSpec) -> Result<Process, Error> {
     let cannot =
         |error: std::io::Error| Error::harness(format!("no worker can be started: {}", crate::files::reason(&error)));
-    let program = std::env::current_exe().map_err(cannot)?;
-    let mut command = Command::new(program);
+    let mut command = Command::new(program().map_err(cannot)?);
     command.arg("worker").args(&spec.arguments).current_dir(&spec.directory);
     if spec.is_environment_cleared {
         command.env_clear();

@@ -113,7 +113,8 @@ impl Found {
             Finding::Violation { violations, .. } => violations.first().map_or("", |first| first.what.as_str()),
             Finding::Crash(caught) => caught.message.as_str(),
             Finding::Unmet(_) => "a fault of the plan was not delivered",
-            Finding::Harness { what, .. } => what.as_str(),
+            Finding::Harness { what, panic: None } => what.as_str(),
+            Finding::Harness { what, panic: Some(caught) } => &format!("{what}: {}", caught.message),
         };
         Self { signature: Signature::of(finding, plan), what: general(what) }
     }
@@ -155,7 +156,7 @@ impl InWorker {
 
 impl Judge for InWorker {
     fn judge(&mut self, plan: &Plan, options: TrialOptions) -> Result<Answer, Error> {
-        let answer = self.0.ask(&Job::of_plan(plan, options))?;
-        Ok(answer.unwrap_or_else(|lost| Answer::lost(&lost.how)))
+        let known = self.0.ask_surely(&Job::of_plan(plan, options))?;
+        Ok(known.answer.unwrap_or_else(|lost| Answer::lost(&lost.how)))
     }
 }

@@ -87,14 +87,15 @@ impl Baseline {
         self.known.iter().map(|known| &known.signature)
     }
 
-    /// The baseline that knows everything that a campaign found. Reasons that a baseline gave are kept.
-    pub fn of(outcome: &Outcome) -> Self {
+    /// The baseline that knows everything that a campaign found, and what was known before. Reasons that were given are kept.
+    pub fn of(outcome: &Outcome, before: &Self) -> Self {
         let one = |found: &FindingOutcome| {
             let what = crate::text::shortened(&found.what, 200);
             let why = found.why_known.clone().unwrap_or_else(|| format!("not explained yet: {what}"));
             Known { signature: found.signature.clone(), why }
         };
-        let mut known: Vec<_> = outcome.findings.iter().map(one).collect();
+        let unseen = before.known.iter().filter(|known| outcome.unseen.contains(&known.signature)).cloned();
+        let mut known: Vec<_> = outcome.findings.iter().map(one).chain(unseen).collect();
         known.sort_by(|one, other| one.signature.cmp(&other.signature));
         known.dedup_by(|one, other| one.signature == other.signature);
         Self { baseline: FORMAT.version, known }
@@ -139,8 +140,11 @@ mod tests {
 
     #[test]
     fn the_baseline_of_an_outcome_knows_all_of_it_and_keeps_reasons() {
-        let outcome = sample::outcome();
-        let baseline = Baseline::of(&outcome);
+        let before = Baseline::parse(TWO.as_bytes()).expect("a baseline");
+        let unseen = vec!["liveness/a/world".parse().expect("a signature")];
+        let outcome = Outcome { unseen, ..sample::outcome() };
+        let baseline = Baseline::of(&outcome, &before);
+        assert_eq!(baseline.knows(&outcome.unseen[0]), Some("it is the platform's"));
         for found in &outcome.findings {
             let why = baseline.knows(&found.signature).expect("known");
             assert!(found.why_known.as_deref().is_none_or(|before| before == why), "{why}");

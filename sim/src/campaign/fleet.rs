@@ -3,7 +3,7 @@
 
 use super::fold::SeedResult;
 use crate::error::Error;
-use crate::supervisor::{Job, Worker, WorkerSpec};
+use crate::supervisor::{Job, Known, LostBy, Worker, WorkerSpec};
 use crate::trial::{Answer, TrialOptions};
 use scenarios::catalog::{self, Scenario};
 use scenarios::seed::Seed;
@@ -126,20 +126,19 @@ fn job(scenario: &Scenario, seed: Seed) -> Job {
     Job::of_seed(scenario.id, seed, TrialOptions { is_judged: true, ..TrialOptions::default() })
 }
 
-/// Asks for a run; where its worker is lost, once more in a fresh one. Returns the answer, and the loss if the run ended a
-/// worker by itself that time only. What ended a worker from outside leaves no mark on what the campaign knows.
+/// Asks for a run until it is known how it ends. Returns the answer, and a loss if the run ended a worker by itself and then
+/// did not. What ended a worker from outside leaves no mark on what the campaign knows.
 fn ask(worker: &mut Worker, job: &Job, notes: &mut Vec<String>) -> Result<(Answer, Option<Answer>), Error> {
-    let lost = match worker.ask(job)? {
-        Ok(answer) => return Ok((answer, None)),
-        Err(lost) => lost,
+    let Known { answer, losses } = worker.ask_surely(job)?;
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(lost) => return Ok((Answer::lost(&lost.how), None)),
     };
-    match worker.ask(job)? {
-        Err(again) => Ok((Answer::lost(&again.how), None)),
-        Ok(answer) => {
-            notes.push(format!("{} seed {}: {}; run again, it ended as usual", job.scenario, job.seed, lost.how));
-            Ok((answer, (!lost.is_from_outside).then(|| Answer::lost(&lost.how))))
-        }
+    for lost in &losses {
+        notes.push(format!("{} seed {}: {}; run again, it ended as usual", job.scenario, job.seed, lost.how));
     }
+    let unrepeated = losses.iter().find(|lost| lost.by == LostBy::Itself);
+    Ok((answer, unrepeated.map(|lost| Answer::lost(&lost.how))))
 }
 
 #[cfg(test)]

@@ -41,7 +41,8 @@ impl Record {
     /// The seed that is folded next; none when all were.
     pub fn next_seed(&self) -> Option<Seed> {
         let next = self.options.from.0.checked_add(self.seed_count)?;
-        self.options.to.is_none_or(|to| next < to.0).then_some(Seed(next))
+        // The largest seed stands for the end of a range without one.
+        (next < self.options.to.map_or(u64::MAX, |to| to.0)).then_some(Seed(next))
     }
 
     /// How many seeds there are in all, if that is known.

@@ -69,8 +69,10 @@ impl Folder {
 
     /// Half-written files that a killed process left: nobody reads them, and they would make two folders differ.
     fn remove_leftovers(&self) {
-        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
-        for entry in entries.filter(|entry| files::is_temporary(&entry.file_name().to_string_lossy())) {
+        let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
+        let of_findings = entries(&self.path.join("findings")).flat_map(|finding| entries(&finding.path()));
+        let leftovers = entries(&self.path).chain(of_findings);
+        for entry in leftovers.filter(|entry| files::is_temporary(&entry.file_name().to_string_lossy())) {
             // What cannot be removed stays, and disturbs nobody.
             let _ = fs::remove_file(entry.path());
         }
@@ -87,7 +89,10 @@ pub fn default_name(options: &CampaignOptions) -> String {
 
 fn read_record(path: &Path) -> Result<Option<Record>, Error> {
     let file = path.join(RECORD_FILE);
-    if file.symlink_metadata().is_ok() {
+    if let Ok(found) = file.symlink_metadata() {
+        if !found.is_file() {
+            return Err(Error::usage(format!("{}: is no ordinary file: name another folder", shown(&file))));
+        }
         let bytes = files::read_bounded(&file, FORMAT.what, FORMAT.bytes_max)?;
         let read = Record::parse(&bytes).map_err(|refusal| refusal.in_file(&file.to_string_lossy()));
         return read.map(Some).map_err(|refusal| Error::usage(crate::text::printable(&refusal.to_string())));
@@ -98,8 +103,10 @@ fn read_record(path: &Path) -> Result<Option<Record>, Error> {
     let entries = fs::read_dir(path).map_err(|error| {
         Error::usage(format!("{}: is no folder for a campaign: {}: name another", shown(path), files::reason(&error)))
     })?;
-    let foreign =
-        entries.flatten().map(|entry| entry.file_name()).find(|name| !name.to_string_lossy().starts_with('.'));
+    let foreign = entries
+        .flatten()
+        .map(|entry| entry.file_name())
+        .find(|name| name != LOCK_FILE && !files::is_temporary(&name.to_string_lossy()));
     match foreign {
         Some(name) => Err(Error::usage(format!(
             "{}: holds other files, such as {}, and no campaign: name an empty or a new folder",
@@ -155,7 +162,11 @@ fn lock(path: &Path) -> Result<File, Error> {
     let cannot = |error: &std::io::Error| {
         Error::usage(format!("{}: cannot be written into: {}: name another folder", shown(path), files::reason(error)))
     };
-    let lock = File::options().create(true).truncate(false).write(true).open(path.join(LOCK_FILE));
+    let file = path.join(LOCK_FILE);
+    if file.symlink_metadata().is_ok_and(|found| !found.is_file()) {
+        return Err(Error::usage(format!("{}: is no ordinary file: name another folder", shown(&file))));
+    }
+    let lock = File::options().create(true).truncate(false).write(true).open(file);
     let lock = lock.map_err(|error| cannot(&error))?;
     match lock.try_lock() {
         Ok(()) => Ok(lock),

@@ -45,6 +45,8 @@ pub struct Settling<'a> {
     pub command: String,
     /// Where it is told how far it is.
     pub progress: &'a mut Progress,
+    /// Whether a person asked for the end meanwhile: findings are run again and told, and no longer made small.
+    pub is_hurried: bool,
 }
 
 /// Confirms, cuts down and keeps every finding of a record.
@@ -58,23 +60,43 @@ pub fn settle(settling: &mut Settling<'_>) -> Result<Outcome, Error> {
     for (signature, row) in &record.findings {
         settling.progress.tell(|| format!("fuzz: run again: {signature}"));
         let plan = settling.changes.draw(crate::draw::scenario(&row.scenario)?, row.seed)?;
-        findings.push(settling.finding(signature, row, &plan, &mut met)?);
+        findings.push(settling.finding_or_hurry(signature, row, &plan, &mut met)?);
     }
     // What was met while others were cut down, and what is met then; each signature once, so that it ends.
     while let Some((signature, (row, plan))) = met.pop_first() {
         if findings.iter().all(|found| found.signature != signature) {
-            findings.push(settling.finding(&signature, &row, &plan, &mut met)?);
+            findings.push(settling.finding_or_hurry(&signature, &row, &plan, &mut met)?);
         }
     }
     findings.sort_by(|one, other| {
         let place = |found: &FindingOutcome| (found.signature.outcome.gravity(), found.signature.clone());
         place(one).cmp(&place(other))
     });
+    settling.remove_strangers(&findings);
     let unseen = settling.baseline.unseen(record.findings.keys());
     Ok(Outcome { record: record.clone(), findings, unseen, command: settling.command.clone() })
 }
 
 impl Settling<'_> {
+    /// As [`Settling::finding`]; the first interruption makes it hurry, the second one ends it.
+    fn finding_or_hurry(
+        &mut self,
+        signature: &Signature,
+        row: &FindingRow,
+        plan: &Plan,
+        met: &mut Met,
+    ) -> Result<FindingOutcome, Error> {
+        match self.finding(signature, row, plan, met) {
+            Err(Error::Interrupted) if !self.is_hurried => {
+                self.is_hurried = true;
+                crate::interrupt::answer();
+                self.progress.note("fuzz: stopping, findings are told as they are; once more ends it at once");
+                self.finding(signature, row, plan, met)
+            }
+            done => done,
+        }
+    }
+
     fn finding(
         &mut self,
         signature: &Signature,
@@ -84,6 +106,10 @@ impl Settling<'_> {
     ) -> Result<FindingOutcome, Error> {
         if *signature == nondeterminism() {
             return self.unrepeatable(signature.clone(), row, plan, None);
+        }
+        if signature.outcome == ExitCode::Harness && row.count == 0 {
+            // Met while another plan was cut down: it is told as it was met, since there is no seed to run again.
+            return self.bare(signature, row, plan);
         }
         let answer = self.fresh().judge(plan, judged())?;
         if !answer.shows(signature) {
@@ -141,7 +167,7 @@ impl Settling<'_> {
         met: &mut Met,
     ) -> Result<(Plan, Option<Shrunk>), Error> {
         let budget = Budget { runs: self.record.options.shrink_runs };
-        if budget.runs == 0 {
+        if budget.runs == 0 || self.is_hurried {
             return Ok((plan.clone(), None));
         }
         let mut judge = self.fresh();
@@ -150,9 +176,18 @@ impl Settling<'_> {
             let shrink::Progress { run_count, run_max, step_count, .. } = at;
             progress.tell(|| format!("fuzz: {signature}: {step_count} steps after {run_count} of {run_max} runs"));
         };
-        let shrinking = shrink::shrink(plan, signature, &budget, &mut judge, &mut tell)?;
         let of_met =
             |what: &str| FindingRow { count: 0, wordings: BTreeMap::from([(what.to_owned(), 0)]), ..row.clone() };
+        let shrinking = match shrink::shrink(plan, signature, &budget, &mut judge, &mut tell) {
+            Ok(shrinking) => shrinking,
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            // That one plan cannot be made small is a finding about the harness, and takes no other finding away.
+            Err(error) => {
+                let broken = Signature::new(ExitCode::Harness, "harness-works", &general(&error.to_string()));
+                met.entry(broken).or_insert_with(|| (of_met(&error.to_string()), plan.clone()));
+                return Ok((plan.clone(), None));
+            }
+        };
         for (other, least) in shrinking.others {
             met.entry(other).or_insert_with(|| (of_met("met while another finding was cut down"), least));
         }
@@ -204,7 +239,7 @@ impl Settling<'_> {
             found.what = format!("the campaign saw {was}, and a fresh process does not");
         }
         let explained = self.explain(row.seed)?;
-        found.block = bare_block(&found) + &explained;
+        found.block = format!("{}\n\n{}", bare_block(&found), explained.trim_end());
         self.keep(&found, "report.txt", format!("{}\n", found.block).as_bytes())?;
         Ok(found)
     }
@@ -241,6 +276,17 @@ impl Settling<'_> {
         // Traces of runs that did not repeat say nothing that could be compared later.
         let _ = std::fs::remove_dir_all(&scratch);
         Ok(crate::cli::explanation(&pair, difference.as_ref()))
+    }
+
+    /// Findings that an earlier, disturbed ending of this campaign left and this one does not have.
+    fn remove_strangers(&self, findings: &[FindingOutcome]) {
+        let entries = std::fs::read_dir(self.folder.path().join("findings")).into_iter().flatten().flatten();
+        for stranger in entries.map(|entry| entry.path()).filter(|path| path.join("plan.json").is_file()) {
+            if findings.iter().all(|found| found.folder.file_name() != stranger.file_name()) {
+                // What cannot be removed is named in no list and misleads nobody.
+                let _ = std::fs::remove_dir_all(&stranger);
+            }
+        }
     }
 
     fn keep(&self, found: &FindingOutcome, name: &str, bytes: &[u8]) -> Result<(), Error> {

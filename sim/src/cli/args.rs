@@ -158,6 +158,17 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Reads how many runs may be spent on making a plan small: 0 for none, else enough to begin with.
+///
+/// # Errors
+/// A sentence with the accepted numbers.
+pub fn shrink_runs(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(runs @ (0 | 10..=1_000_000_000)) => Ok(runs),
+        _ => Err("expected 0, or a number from 10 to 1000000000".to_owned()),
+    }
+}
+
 /// A seed from the system's entropy.
 pub fn drawn_seed() -> Seed {
     // The keys of a hash map are the entropy that std hands out; no run is on this thread.

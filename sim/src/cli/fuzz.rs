@@ -52,8 +52,8 @@ pub struct Args {
     #[arg(long)]
     twice: bool,
     /// Workers at the same time; as many as there are cores when absent
-    #[arg(long, value_name = "COUNT")]
-    jobs: Option<NonZeroUsize>,
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1_024))]
+    jobs: Option<u16>,
     /// Folder of the campaign [default: a folder in `reports/fuzz` for this build and these options]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -67,7 +67,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     write_baseline: Option<PathBuf>,
     /// Runs that may be spent on cutting down one finding; 0 for none
-    #[arg(long, value_name = "COUNT", default_value_t = 2_000)]
+    #[arg(long, value_name = "COUNT", default_value_t = 2_000, value_parser = args::shrink_runs)]
     shrink_runs: u64,
     /// Wall-clock time that one run may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86_400))]
@@ -95,18 +95,21 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     let changes = args.changes.read()?;
     let scenarios = args::scenarios_named(&args.scenarios)?;
     let baseline = Baseline::of_file(args.baseline.as_deref())?;
+    check_outputs(args)?;
     let options = options(args, &scenarios, &baseline)?;
     check_changes(&changes, &scenarios, options.from)?;
     let path = args.out.clone().unwrap_or_else(|| Path::new("reports/fuzz").join(folder::default_name(&options)));
-    interrupt::notice()?;
     let (folder, mut record) = Folder::open(&path, options, existing(args))?;
+    interrupt::notice()?;
     let mut watch = Watch::new(args, &folder);
     watch.announce(&record);
     let orders = Orders { scenarios, is_twice: args.twice, specs: specs(args) };
     search::search(&mut record, &orders, jobs(args), &mut watch)?;
     folder.save(&record)?;
     let was_interrupted = record.ended == Some(End::Interrupted);
-    interrupt::answer();
+    if was_interrupted {
+        interrupt::answer();
+    }
     let mut settling = Settling {
         record: &record,
         folder: &folder,
@@ -115,12 +118,37 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
         specs: &orders.specs,
         command: command(args, &record),
         progress: &mut watch.progress,
+        is_hurried: false,
     };
     let outcome = settle::settle(&mut settling)?;
+    let was_interrupted = was_interrupted || settling.is_hurried;
     watch.progress.clear();
-    write(&outcome, &folder, args)?;
+    // What was found is told even where it cannot be written.
+    let written = write(&outcome, &folder, &baseline, args);
     print(&outcome, args, console)?;
+    written?;
     Ok(if was_interrupted { ExitCode::Interrupted } else { outcome.exit_code() })
+}
+
+/// What is written beside the folder takes the place of nothing but the baseline that was read; said before anything runs.
+fn check_outputs(args: &Args) -> Result<(), Error> {
+    if args.github && args.format == Format::Json {
+        return Err(Error::usage("--github prints annotations, which are no JSON: leave out `--format json`"));
+    }
+    let Some(path) = &args.write_baseline else { return Ok(()) };
+    let refuse = |problem: &str| Err(Error::usage(format!("--write-baseline {}: {problem}", files::shown(path))));
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        return refuse("its folder does not exist: make it first");
+    }
+    if path.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let is_read_too = args.baseline.as_ref().is_some_and(|read| match (read.canonicalize(), path.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other && one.is_file(),
+        _ => false,
+    });
+    if is_read_too { Ok(()) } else { refuse("exists already: name a new file, or the one of `--baseline`") }
 }
 
 fn options(args: &Args, scenarios: &[&'static Scenario], baseline: &Baseline) -> Result<CampaignOptions, Error> {
@@ -137,7 +165,7 @@ fn options(args: &Args, scenarios: &[&'static Scenario], baseline: &Baseline) ->
     let is_open = end.is_none() && counted.is_none() && args.time.is_none() && args.seeds.is_none();
     let counted = counted.or(is_open.then(|| from.0.saturating_add(RUNS_DEFAULT)));
     let to = end.map(|to| to.0).into_iter().chain(counted).min().map(Seed);
-    if to.is_some_and(|to| to <= from) {
+    if to.unwrap_or(Seed(u64::MAX)) <= from {
         return Err(Error::usage(format!("--seeds {from}..: no seed comes after {from}: begin with a smaller one")));
     }
     Ok(CampaignOptions {
@@ -166,7 +194,8 @@ fn existing(args: &Args) -> Existing {
 }
 
 fn jobs(args: &Args) -> NonZeroUsize {
-    args.jobs.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+    let asked = args.jobs.and_then(|jobs| NonZeroUsize::new(usize::from(jobs)));
+    asked.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
 }
 
 /// The workers: one kind runs the seeds, the other repeats some, elsewhere, without an environment, at other addresses.
@@ -186,7 +215,7 @@ fn specs(args: &Args) -> [WorkerSpec; 2] {
     };
     arguments.push("--heap-ballast-kib=4321".to_owned());
     let repeater =
-        WorkerSpec { arguments, directory: std::env::temp_dir(), is_environment_cleared: true, ..runner.clone() };
+        WorkerSpec { arguments, directory: PathBuf::from("/"), is_environment_cleared: true, ..runner.clone() };
     [runner, repeater]
 }
 
@@ -267,12 +296,12 @@ impl Watcher for Watch<'_> {
 }
 
 /// Writes everything that a machine may read.
-fn write(outcome: &Outcome, folder: &Folder, args: &Args) -> Result<(), Error> {
+fn write(outcome: &Outcome, folder: &Folder, baseline: &Baseline, args: &Args) -> Result<(), Error> {
     folder.write("findings.json", format!("{:#}\n", output::json(outcome)).as_bytes())?;
     folder.write("junit.xml", output::junit(outcome).as_bytes())?;
     folder.write("summary.md", output::markdown(outcome).as_bytes())?;
     if let Some(path) = &args.write_baseline {
-        files::write_atomically(path, Baseline::of(outcome).to_json().as_bytes())?;
+        files::write_atomically(path, Baseline::of(outcome, baseline).to_json().as_bytes())?;
     }
     Ok(())
 }
@@ -295,7 +324,8 @@ fn print(outcome: &Outcome, args: &Args, console: &mut Console) -> Result<(), Er
 
 fn append_summary(summary: &str) -> Result<(), Error> {
     use std::io::Write;
-    let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").map(PathBuf::from) else { return Ok(()) };
+    let named = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|name| !name.is_empty());
+    let Some(path) = named.map(PathBuf::from) else { return Ok(()) };
     let file = std::fs::File::options().append(true).create(true).open(&path);
     file.and_then(|mut file| file.write_all(summary.as_bytes())).map_err(|error| {
         Error::harness(format!("{}: the summary cannot be appended: {}", files::shown(&path), files::reason(&error)))

@@ -43,13 +43,13 @@ pub struct Args {
     #[arg(long, value_name = "SIGNATURE")]
     signature: Option<Signature>,
     /// Runs that may be spent
-    #[arg(long, value_name = "RUNS", default_value_t = RUNS_DEFAULT, value_parser = clap::value_parser!(u64).range(2..))]
+    #[arg(long, value_name = "RUNS", default_value_t = RUNS_DEFAULT, value_parser = clap::value_parser!(u64).range(10..=1_000_000_000))]
     budget: u64,
     /// Where to write the shrunk plan; `shrunk.json` in the folder of the plan's report if nothing is said
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Wall-clock time that one run may take, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     run_limit_s: u64,
     /// Form of the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]

@@ -123,7 +123,7 @@ impl Store {
             return Ok(());
         }
         Err(Error::usage(format!(
-            "{}: holds another entry, and entries are kept: choose another name, or retire it first",
+            "{}: holds another entry, and entries are kept: choose another name",
             files::shown(file)
         )))
     }

@@ -239,6 +239,8 @@ pub fn replay_of_file(path: &Path) -> String {
 }
 
 fn quoted(path: &str) -> String {
+    // A path that begins like an option would be taken for one.
+    let path = &if path.starts_with('-') { format!("./{path}") } else { path.to_owned() };
     let is_plain = path.chars().all(|each| each.is_ascii_alphanumeric() || "/._-".contains(each));
     if is_plain { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
 }

@@ -113,7 +113,8 @@ pub fn shrink(
         judge,
         progress,
         target: target.clone(),
-        run_max: budget.runs.max(2),
+        // One run is kept for the result, which is run as anybody would.
+        run_max: budget.runs.saturating_sub(1).max(2),
         run_count: 1,
         best: concrete(plan, &base),
         refused: BTreeSet::new(),

@@ -73,7 +73,8 @@ pub fn shielded(text: &str) -> String {
 
 fn sentence(found: &FindingOutcome, outcome: &Outcome) -> String {
     let row = &found.row;
-    let mut text = format!("{} ({}). ", found.what, found.claim);
+    let claim = if found.claim.is_empty() { String::new() } else { format!(" ({})", found.claim) };
+    let mut text = format!("{}{claim}. ", found.what);
     if let Some(why) = &found.why_known {
         let _ = write!(text, "Known: {why}. ");
     }

@@ -122,8 +122,13 @@ fn seen_in(found: &FindingOutcome, outcome: &Outcome) -> String {
 
 /// What shrinking gave, in one line.
 fn shrunk_line(shrunk: &Shrunk) -> String {
-    let end = if shrunk.is_minimal { ", nothing more can be taken away" } else { "" };
-    format!("{} ({}{end})", shrink::sizes_text(shrunk), counted(shrunk.run_count, "run"))
+    match shrunk.is_minimal {
+        true => {
+            let runs = counted(shrunk.run_count, "run");
+            format!("{} ({runs}, nothing more can be taken away)", shrink::sizes_text(shrunk))
+        }
+        false => shrink::sizes_text(shrunk),
+    }
 }
 
 /// The command as a person types it, from the arguments of `sim`.

@@ -59,6 +59,16 @@ impl Record {
         if run_count != self.seed_count {
             return Err(wrong("scenarios", format!("{run_count} runs of {} seeds", self.seed_count)));
         }
+        for (id, tally) in &self.scenarios {
+            let violated = tally.claims.iter().filter(|(_, claim)| claim.violated_count > 0);
+            for (claim, _) in violated {
+                if self.findings.keys().all(|signature| signature.claim != *claim) {
+                    let place = format!("scenarios[{:?}]", crate::text::shortened(id, 60));
+                    let claim = crate::text::shortened(claim, 60);
+                    return Err(wrong(&place, format!("{claim} is violated, and no finding says so")));
+                }
+            }
+        }
         for (signature, row) in &self.findings {
             let place = format!("findings[\"{signature}\"]");
             known(&format!("{place}.scenario"), &row.scenario, &ids)?;
