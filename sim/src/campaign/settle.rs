@@ -90,7 +90,7 @@ impl Settling<'_> {
             Err(Error::Interrupted) if !self.is_hurried => {
                 self.is_hurried = true;
                 crate::interrupt::answer();
-                self.progress.note("fuzz: stopping, findings are told as they are; once more ends it at once");
+                self.progress.note("fuzz: stopping, findings are told as they are, and `--resume` makes them small later; once more ends it at once");
                 self.finding(signature, row, plan, met)
             }
             done => done,
