@@ -194,7 +194,7 @@ impl Search<'_> {
         })?;
         (self.progress)(&Progress {
             run_count: self.run_count,
-            run_max: self.run_max,
+            run_max: self.run_max + 1,
             step_count: told::step_count(&self.best),
             session_count: told::session_count(&self.best),
             pin_count: self.best.pins.len() as u64,

@@ -74,7 +74,7 @@ fn nothing_that_is_kept_is_overwritten() {
     let told = refused(&other, "other content");
     assert_eq!(
         told,
-        format!("{FILE}: holds another entry, and entries are kept: choose another name, or retire it first")
+        format!("{FILE}: holds another entry, and entries are kept: choose another name")
     );
     assert_eq!(scratch.read(FILE), before);
     assert_eq!(scratch.files(), ["plan.json", FILE]);
