@@ -72,10 +72,7 @@ fn nothing_that_is_kept_is_overwritten() {
     assert_eq!(add(&scratch, "destroys", &["--defect", "idle-alarm-destroys"]).code, 0, "the same again is no harm");
     let other = add(&scratch, "destroys", &["--why", "something else"]);
     let told = refused(&other, "other content");
-    assert_eq!(
-        told,
-        format!("{FILE}: holds another entry, and entries are kept: choose another name")
-    );
+    assert_eq!(told, format!("{FILE}: holds another entry, and entries are kept: choose another name"));
     assert_eq!(scratch.read(FILE), before);
     assert_eq!(scratch.files(), ["plan.json", FILE]);
 }
