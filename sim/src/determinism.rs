@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::supervisor::{Job, Worker, WorkerSpec};
 use crate::trial::Answer;
 use scenarios::trace::{Event, Trace};
+use std::fmt::Write;
 use std::path::Path;
 
 /// At most this many differing runs are run again and explained; the first says as much as the hundredth.
@@ -166,6 +167,31 @@ fn differing_part(one: &Event, other: &Event) -> String {
             format!("field: {}, {}", told(one), told(other))
         }
     }
+}
+
+/// Two runs of one plan that were not the same, and where they part.
+pub fn explanation(pair: &Pair, difference: Option<&Difference>) -> String {
+    let mut out = format!("DIFFERS  {}  seed {}\n", pair.job.scenario, pair.job.seed);
+    let mut line = |name: &str, value: String| {
+        let _ = writeln!(out, "  {name:<10} {value}");
+    };
+    if let (Ok(one), Ok(other)) = (&pair.one, &pair.other) {
+        line("telemetry", format!("{}  {}", one.telemetry_digest, other.telemetry_digest));
+        line("run", format!("{}  {}", one.run_digest, other.run_digest));
+    }
+    match difference {
+        Some(difference) => {
+            let event = |event: &Option<scenarios::trace::Event>| {
+                event.as_ref().map_or("nothing".to_owned(), crate::report::event_text)
+            };
+            line("first", format!("event {}, {}", difference.ordinal + 1, difference.part));
+            line("one", event(&difference.one));
+            line("other", event(&difference.other));
+        }
+        None => line("first", "not found: with kept traces both runs were the same".to_owned()),
+    }
+    out.push('\n');
+    out
 }
 
 #[cfg(test)]

@@ -72,7 +72,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Waits until the campaign says that some seeds are folded, and gives its standard error back to be read on.
+/// Waits until the campaign has kept that some seeds are folded.
 fn wait_for_seeds(child: &mut Child, folder: &Path) {
     let record = folder.join("out/campaign.json");
     let is_under_way = || {

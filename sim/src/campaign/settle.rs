@@ -262,8 +262,8 @@ impl Settling<'_> {
             // It is there only for what it leaves behind.
             let _ = in_company.ask(&job(neighbour, None)?)?;
         }
-        let one = in_company.ask(&job(seed.0, Some(trace("one")))?)?;
-        let other = alone.ask(&job(seed.0, Some(trace("other")))?)?;
+        let one = in_company.ask_surely(&job(seed.0, Some(trace("one")))?)?.answer;
+        let other = alone.ask_surely(&job(seed.0, Some(trace("other")))?)?.answer;
         let pair =
             Pair { job: job(seed.0, None)?, one: one.map_err(|lost| lost.how), other: other.map_err(|lost| lost.how) };
         let difference = match (&pair.one, &pair.other) {
@@ -275,7 +275,7 @@ impl Settling<'_> {
         };
         // Traces of runs that did not repeat say nothing that could be compared later.
         let _ = std::fs::remove_dir_all(&scratch);
-        Ok(crate::cli::explanation(&pair, difference.as_ref()))
+        Ok(determinism::explanation(&pair, difference.as_ref()))
     }
 
     /// Findings that an earlier, disturbed ending of this campaign left and this one does not have.

@@ -2,7 +2,7 @@
 
 use super::args::{self, Changes, Format};
 use super::console::{Console, complain};
-use crate::determinism::{self, Difference, Explained, Pair};
+use crate::determinism::{self, Explained, Pair, explanation};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::files::Scratch;
@@ -203,30 +203,6 @@ fn command(args: &Args) -> String {
     words.extend(args.scenarios.iter().map(|scenario| format!("--scenario={scenario}")));
     words.extend(args.changes.as_arguments());
     words.join(" ")
-}
-
-/// Two runs of one plan that were not the same, and where they part.
-pub fn explanation(pair: &Pair, difference: Option<&Difference>) -> String {
-    let mut out = format!("DIFFERS  {}  seed {}\n", pair.job.scenario, pair.job.seed);
-    let mut line = |name: &str, value: String| {
-        let _ = writeln!(out, "  {name:<10} {value}");
-    };
-    if let (Ok(one), Ok(other)) = (&pair.one, &pair.other) {
-        line("telemetry", format!("{}  {}", one.telemetry_digest, other.telemetry_digest));
-        line("run", format!("{}  {}", one.run_digest, other.run_digest));
-    }
-    match difference {
-        Some(difference) => {
-            let event =
-                |event: &Option<scenarios::trace::Event>| event.as_ref().map_or("nothing".to_owned(), event_text);
-            line("first", format!("event {}, {}", difference.ordinal + 1, difference.part));
-            line("one", event(&difference.one));
-            line("other", event(&difference.other));
-        }
-        None => line("first", "not found: with kept traces both runs were the same".to_owned()),
-    }
-    out.push('\n');
-    out
 }
 
 fn json_of(findings: &Findings) -> Json {

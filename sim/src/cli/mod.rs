@@ -16,8 +16,6 @@ mod run;
 mod shrink;
 mod worker;
 
-pub use meta::explanation;
-
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use clap::error::ErrorKind;
