@@ -33,6 +33,7 @@ pub mod files;
 pub mod interrupt;
 pub mod objects;
 pub mod planted;
+pub mod progress;
 pub mod recorder;
 pub mod report;
 pub mod run;

@@ -272,7 +272,8 @@ fn assemble(
     if !are_pins_optional && !world.unknown_pins.is_empty() {
         findings.push(Finding::harness(unknown_pins(&world.unknown_pins)));
     }
-    let undelivered = world.fault_ledger.iter().filter(|row| row.delivered < row.requested);
+    let must_happen = |row: &&FaultRow| plan.faults.get(row.fault).is_none_or(|fault| !fault.may_miss);
+    let undelivered = world.fault_ledger.iter().filter(|row| row.delivered < row.requested).filter(must_happen);
     findings.extend(undelivered.cloned().map(Finding::Unmet));
     let trace = Trace {
         events: recording.events,

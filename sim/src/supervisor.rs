@@ -81,6 +81,19 @@ pub struct WorkerSpec {
     pub wall_limit: Duration,
 }
 
+impl WorkerSpec {
+    /// A worker in the circumstances of this process, whose runs may take so long.
+    pub fn plain(wall_limit: Duration) -> Self {
+        Self {
+            arguments: Vec::new(),
+            directory: PathBuf::from("."),
+            is_environment_cleared: false,
+            environment: Vec::new(),
+            wall_limit,
+        }
+    }
+}
+
 /// A worker that is kept alive.
 pub struct Worker {
     spec: WorkerSpec,

@@ -1,6 +1,8 @@
 //! The scenarios: an id is a path, a scenario is a pure function from a seed to a plan, with a story in one sentence.
 
+pub mod draft;
 pub mod idle;
+pub mod residency;
 
 use crate::plan::Plan;
 use crate::seed::Seed;
@@ -21,7 +23,7 @@ pub struct Scenario {
 }
 
 /// One line a group.
-const GROUPS: &[&[Scenario]] = &[idle::SCENARIOS];
+const GROUPS: &[&[Scenario]] = &[idle::SCENARIOS, residency::SCENARIOS];
 
 /// All scenarios, in the order they run.
 pub fn all() -> impl Iterator<Item = &'static Scenario> {

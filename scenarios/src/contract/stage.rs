@@ -185,7 +185,7 @@ impl Stage {
     }
 
     fn fault(mut self, when: When, effect: Effect) -> Stage {
-        self.0.faults.push(FaultPlan { when, effect });
+        self.0.faults.push(FaultPlan::new(when, effect));
         self
     }
 }

@@ -95,7 +95,9 @@ impl<'a> FaultLog<'a> {
     /// Whether a planned fault kept an export from coming out in that time.
     pub fn lost_export(&self, from_ms: u64, to_ms: u64) -> bool {
         self.delivered.iter().any(|each| {
-            let Some(FaultPlan { when: When::Operation { operation, .. }, effect }) = each.plan else { return false };
+            let Some(FaultPlan { when: When::Operation { operation, .. }, effect, .. }) = each.plan else {
+                return false;
+            };
             let is_lasting = matches!(effect, Effect::Fail { lasting: true, .. });
             let is_in_time = each.at_ms <= to_ms && (is_lasting || each.at_ms >= from_ms);
             is_in_time && operation == "telemetry · export"
@@ -106,7 +108,9 @@ impl<'a> FaultLog<'a> {
     /// its own read or the framework's deletion: only the next use of the session heals it.
     pub fn lost_alarm_write(&self, from_ms: u64, to_ms: u64) -> bool {
         self.delivered.iter().any(|each| {
-            let Some(FaultPlan { when: When::Operation { operation, .. }, effect }) = each.plan else { return false };
+            let Some(FaultPlan { when: When::Operation { operation, .. }, effect, .. }) = each.plan else {
+                return false;
+            };
             let (fails_at_ms, is_lasting) = match effect {
                 Effect::Fail { lasting, .. } => (each.at_ms, *lasting),
                 Effect::Hold { fail: Some(_), .. } => (self.ends_ms(each), false),
@@ -133,7 +137,9 @@ impl<'a> FaultLog<'a> {
 
     fn holds(&self, at_ms: u64, is_step: impl Fn(&str) -> bool) -> bool {
         self.delivered.iter().any(|each| {
-            let Some(FaultPlan { when: When::Operation { operation, .. }, effect }) = each.plan else { return false };
+            let Some(FaultPlan { when: When::Operation { operation, .. }, effect, .. }) = each.plan else {
+                return false;
+            };
             matches!(effect, Effect::Hold { .. } | Effect::Delay { .. })
                 && is_step(operation)
                 && each.at_ms <= at_ms

@@ -10,6 +10,17 @@ pub struct FaultPlan {
     pub when: When,
     /// The effect, once triggered.
     pub effect: Effect,
+    /// Whether it may find nothing that it could happen to: it was drawn, and aims at what a run need not pass. That is
+    /// told in the ledger and is no failure.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_miss: bool,
+}
+
+impl FaultPlan {
+    /// A fault that must happen.
+    pub fn new(when: When, effect: Effect) -> Self {
+        Self { when, effect, may_miss: false }
+    }
 }
 
 /// What triggers a fault: a time, or the begin or end of the n-th operation that matches.

@@ -31,7 +31,7 @@ fn full() -> Plan {
         Effect::Interrupt { what: Interruptible::Disposal },
         Effect::Reset { kind: ResetKind::Cpu },
     ];
-    plan.faults = effects.into_iter().map(|effect| FaultPlan { when: teardown.clone(), effect }).collect();
+    plan.faults = effects.into_iter().map(|effect| FaultPlan::new(teardown.clone(), effect)).collect();
     plan
 }
 
@@ -198,7 +198,7 @@ fn direct() -> Plan {
         overlap: true,
     };
     plan.callers = vec![CallerPlan { name: "c".into(), calls: vec![call] }];
-    plan.faults = vec![FaultPlan { when: When::At { at_ms: 5, session: Some("a".into()) }, effect: Effect::Evict {} }];
+    plan.faults = vec![FaultPlan::new(When::At { at_ms: 5, session: Some("a".into()) }, Effect::Evict {})];
     plan
 }
 

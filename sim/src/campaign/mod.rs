@@ -7,7 +7,6 @@ pub mod fold;
 pub mod folder;
 pub mod outcome;
 pub mod output;
-pub mod progress;
 pub mod record;
 pub mod search;
 pub mod settle;

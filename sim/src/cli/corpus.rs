@@ -141,13 +141,7 @@ impl Common {
 }
 
 fn worker(run_limit_s: u64) -> InWorker {
-    InWorker::new(WorkerSpec {
-        arguments: Vec::new(),
-        directory: PathBuf::from("."),
-        is_environment_cleared: false,
-        environment: Vec::new(),
-        wall_limit: Duration::from_secs(run_limit_s),
-    })
+    InWorker::new(WorkerSpec::plain(Duration::from_secs(run_limit_s)))
 }
 
 fn add(add: &AddArgs, console: &mut Console) -> Result<ExitCode, Error> {

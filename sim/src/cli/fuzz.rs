@@ -7,13 +7,13 @@ use crate::campaign::fleet::Orders;
 use crate::campaign::folder::{self, Existing, Folder};
 use crate::campaign::outcome::Outcome;
 use crate::campaign::output;
-use crate::campaign::progress::{Progress, spoken};
 use crate::campaign::record::{CampaignOptions, End, Record};
 use crate::campaign::search::{self, Watcher};
 use crate::campaign::settle::{self, Settling};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::planted::Leak;
+use crate::progress::{Progress, spoken};
 use crate::supervisor::WorkerSpec;
 use crate::{draw, files, interrupt};
 use clap::ValueEnum;
@@ -153,6 +153,7 @@ fn check_outputs(args: &Args) -> Result<(), Error> {
 
 fn options(args: &Args, scenarios: &[&'static Scenario], baseline: &Baseline) -> Result<CampaignOptions, Error> {
     let drawn = || {
+        // Short enough to be typed, and far from the last seed: a campaign without an end goes up from here.
         let seed = Seed(args::drawn_seed().0 >> 16);
         super::console::complain(&format!("fuzz: seeds from {seed}"));
         seed
@@ -206,13 +207,8 @@ fn specs(args: &Args) -> [WorkerSpec; 2] {
     arguments.push(format!("--run-limit-s={}", 2 * args.run_limit_s + 10));
     let leak = args.plant_leak.and_then(|leak| leak.to_possible_value());
     arguments.extend(leak.map(|leak| format!("--plant-leak={}", leak.get_name())));
-    let runner = WorkerSpec {
-        arguments: arguments.clone(),
-        directory: PathBuf::from("."),
-        is_environment_cleared: false,
-        environment: Vec::new(),
-        wall_limit: Duration::from_secs(args.run_limit_s),
-    };
+    let plain = WorkerSpec::plain(Duration::from_secs(args.run_limit_s));
+    let runner = WorkerSpec { arguments: arguments.clone(), ..plain };
     arguments.push("--heap-ballast-kib=4321".to_owned());
     let repeater =
         WorkerSpec { arguments, directory: PathBuf::from("/"), is_environment_cleared: true, ..runner.clone() };

@@ -15,7 +15,7 @@ use scenarios::seed::Seed;
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 /// Arguments of `sim meta`.
@@ -92,14 +92,12 @@ fn first(args: &Args) -> WorkerSpec {
     let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     WorkerSpec {
         arguments: worker_arguments(args, 0),
-        directory: PathBuf::from("."),
-        is_environment_cleared: false,
         environment: vec![
             variable("TZ", "Asia/Kathmandu"),
             variable("RUST_LOG", "trace"),
             variable("SIM_META", &"x".repeat(10_000)),
         ],
-        wall_limit: Duration::from_secs(args.run_limit_s),
+        ..WorkerSpec::plain(Duration::from_secs(args.run_limit_s))
     }
 }
 

@@ -4,9 +4,10 @@ use super::args::{self, Changes, Format};
 use super::console::{Console, complain};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
+use crate::progress::Progress;
 use crate::report::{self, Report};
 use crate::run::{RunOptions, run_plan};
-use crate::shrink::{self, Budget, Ending, Progress, RUNS_DEFAULT, Shrinking};
+use crate::shrink::{self, Budget, Ending, RUNS_DEFAULT, Shrinking};
 use crate::signature::Signature;
 use crate::supervisor::WorkerSpec;
 use crate::trial::{InWorker, Judge, TrialOptions};
@@ -15,14 +16,8 @@ use scenarios::plan::Plan;
 use scenarios::seed::Seed;
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
-use std::io::{IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// Runs between two lines of progress where nobody watches.
-const RUNS_A_LINE: u64 = 500;
-/// Runs between two states of the line on a terminal.
-const RUNS_A_LOOK: u64 = 10;
 
 /// Arguments of `sim shrink`.
 #[derive(Clone, Debug, clap::Args)]
@@ -82,7 +77,7 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     let file = args.out.clone().unwrap_or_else(|| folder.join("shrunk.json"));
     check_out(&file, args.file.as_deref())?;
     interrupt::notice()?;
-    let mut judge = InWorker::new(worker(args));
+    let mut judge = InWorker::new(WorkerSpec::plain(Duration::from_secs(args.run_limit_s)));
     let signature = match &args.signature {
         Some(signature) => signature.clone(),
         None => {
@@ -91,10 +86,11 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
             shrink::gravest(&answer).cloned().map_err(|error| of_plan(&origin, error))?
         }
     };
-    let mut line = ProgressLine::new(&signature);
+    let mut progress = Progress::new();
+    progress.note(&format!("shrink: {signature}, at most {} runs", args.budget));
     let budget = Budget { runs: args.budget };
-    let shrunk = shrink::shrink(&plan, &signature, &budget, &mut judge, &mut |progress| line.show(progress));
-    line.end();
+    let shrunk = shrink::shrink(&plan, &signature, &budget, &mut judge, &mut |at| progress.tell(|| line_of(at)));
+    progress.clear();
     let shrinking = shrunk.map_err(|error| of_plan(&origin, error))?;
     files::write_atomically(&file, shrinking.plan.to_json().as_bytes())?;
     let beside = file.parent().unwrap_or(Path::new("."));
@@ -134,16 +130,6 @@ fn check_out(out: &Path, plan: Option<&Path>) -> Result<(), Error> {
     match (out.canonicalize().ok(), plan.and_then(|plan| plan.canonicalize().ok())) {
         (Some(one), Some(other)) if one == other => refuse("is the plan itself: name another file"),
         _ => Ok(()),
-    }
-}
-
-fn worker(args: &Args) -> WorkerSpec {
-    WorkerSpec {
-        arguments: Vec::new(),
-        directory: PathBuf::from("."),
-        is_environment_cleared: false,
-        environment: Vec::new(),
-        wall_limit: Duration::from_secs(args.run_limit_s),
     }
 }
 
@@ -234,40 +220,10 @@ fn document(told: &Told<'_>) -> Json {
     })
 }
 
-/// How far it is, on standard error: a line that is written over on a terminal, a line now and then elsewhere.
-struct ProgressLine<'a> {
-    signature: &'a Signature,
-    is_begun: bool,
-    is_terminal: bool,
-    is_open: bool,
-}
-
-impl<'a> ProgressLine<'a> {
-    fn new(signature: &'a Signature) -> Self {
-        Self { signature, is_begun: false, is_terminal: std::io::stderr().is_terminal(), is_open: false }
-    }
-
-    fn show(&mut self, progress: &Progress) {
-        if !self.is_begun {
-            self.is_begun = true;
-            complain(&format!("shrink: {}, at most {} runs", self.signature, progress.run_max));
-        }
-        let Progress { run_count, run_max, step_count, session_count, pin_count } = progress;
-        let text = format!(
-            "shrink: {run_count} of at most {run_max} runs, {step_count} steps, {session_count} sessions, {pin_count} decisions"
-        );
-        if self.is_terminal && run_count % RUNS_A_LOOK == 0 {
-            self.is_open = true;
-            // Nothing is to be done when even standard error fails.
-            let _ = write!(anstream::stderr(), "\r\u{1b}[2K{text}");
-        } else if !self.is_terminal && run_count % RUNS_A_LINE == 0 {
-            complain(&text);
-        }
-    }
-
-    fn end(&mut self) {
-        if self.is_open {
-            let _ = write!(anstream::stderr(), "\r\u{1b}[2K");
-        }
-    }
+/// How far it is.
+fn line_of(at: &shrink::Progress) -> String {
+    let shrink::Progress { run_count, run_max, step_count, session_count, pin_count } = at;
+    format!(
+        "shrink: {run_count} of at most {run_max} runs, {step_count} steps, {session_count} sessions, {pin_count} decisions"
+    )
 }

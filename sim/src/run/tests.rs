@@ -1,6 +1,7 @@
 //! How runs end: each way to fail is told apart, in worlds that are small enough to fail at will.
 
 use super::*;
+use scenarios::plan::{Effect, FaultPlan, When};
 use scenarios::trace::Stream;
 
 /// A plan that asks for nothing.
@@ -194,4 +195,20 @@ fn budgets_hold_for_the_largest_plan_that_is_valid() {
     let budget = Budget::for_plan(&largest);
     assert!(budget.virtual_ms_max > 2 * scenarios::plan::SPAN_MS_MAX);
     assert!(budget.step_max > Budget::for_plan(&plan()).step_max);
+}
+
+#[test]
+fn a_fault_that_may_miss_is_told_and_is_no_failure() {
+    let missed: WorldFn = |_, _| WorldResult {
+        fault_ledger: vec![FaultRow { fault: 0, requested: 1, armed: 1, delivered: 0 }],
+        ..WorldResult::default()
+    };
+    let mut plan = plan();
+    let when = When::At { at_ms: 5, session: Some("s1".into()) };
+    plan.faults = vec![FaultPlan::new(when, Effect::Evict {})];
+    let must = run_in(missed, &plan, &RunOptions::default()).expect("a run can be started");
+    assert_eq!(must.outcome(), ExitCode::Unmet);
+    plan.faults[0].may_miss = true;
+    let may = run_in(missed, &plan, &RunOptions::default()).expect("a run can be started");
+    assert_eq!((may.outcome(), may.faults.len()), (ExitCode::Held, 1));
 }

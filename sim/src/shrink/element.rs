@@ -187,7 +187,7 @@ mod tests {
         let resume = Action::Resume { response: Response::Accept, of: Some("s1".into()) };
         plan.clients[1].steps = vec![step(Action::Open {}), step(resume)];
         let when = When::At { at_ms: 5, session: Some("s1.2".into()) };
-        plan.faults = vec![FaultPlan { when, effect: Effect::Reset { kind: ResetKind::Moved } }];
+        plan.faults = vec![FaultPlan::new(when, Effect::Reset { kind: ResetKind::Moved })];
         let pins = [("s1/commit@1#0", 1), ("s1.2/commit@2#0", 2), ("s1/commit@3#0", 3), ("s2/commit@0#0", 4)];
         plan.pins = pins.map(|(name, value)| (name.to_owned(), value)).into();
         plan.validate().expect("it is a plan");

@@ -154,7 +154,7 @@ mod tests {
         let resume = Action::Resume { response: Response::Accept, of: Some("s4".into()) };
         plan.clients[1].steps.push(Step { at_ms: 9, action: resume });
         let when = When::At { at_ms: 5, session: Some("s4".into()) };
-        plan.faults = vec![FaultPlan { when, effect: Effect::Reset { kind: ResetKind::Moved } }];
+        plan.faults = vec![FaultPlan::new(when, Effect::Reset { kind: ResetKind::Moved })];
         plan.pins = [("s4.2/commit@1#0".to_owned(), 1), ("edge/order.own@0#0".to_owned(), 2)].into();
         assert_eq!(misnamed(&plan), 2);
         let renamed = renamed(&plan);

@@ -38,6 +38,8 @@ pub enum Setting {
     Flags(usize),
     /// A hold that fails in the end.
     HoldFails(usize),
+    /// A fault that may find nothing.
+    MayMiss(usize),
 }
 
 /// The settings that stand otherwise.
@@ -62,6 +64,7 @@ pub fn settings(plan: &Plan) -> Vec<Setting> {
         }
     }
     for (at, fault) in plan.faults.iter().enumerate() {
+        add(fault.may_miss, Setting::MayMiss(at));
         if let When::Operation { root, edge, session, .. } = &fault.when {
             add(session.is_some(), Setting::FaultSession(at));
             add(root.is_some(), Setting::FaultRoot(at));
@@ -103,6 +106,7 @@ pub fn plain(plan: &Plan, setting: &Setting) -> Option<Plan> {
                 _ => return None,
             }
         }
+        Setting::MayMiss(fault) => changed.faults.get_mut(*fault)?.may_miss = false,
         Setting::CallOverlap(caller, call) => changed.callers.get_mut(*caller)?.calls.get_mut(*call)?.overlap = false,
         Setting::FaultSession(fault) | Setting::FaultRoot(fault) | Setting::FaultEnd(fault) => {
             let When::Operation { root, edge, session, .. } = &mut changed.faults.get_mut(*fault)?.when else {

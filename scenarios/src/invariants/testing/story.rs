@@ -25,16 +25,15 @@ pub fn plan() -> Plan {
 /// The same with a fault 0 that makes a write of the alarm fail.
 pub fn plan_with_failing_alarm_write() -> Plan {
     let mut plan = plan();
-    plan.faults = vec![FaultPlan {
-        when: When::Operation {
-            operation: "clock · storage.setAlarm idle".into(),
-            root: None,
-            edge: Edge::Begin,
-            n: 1,
-            session: None,
-        },
-        effect: Effect::Fail { error: ErrorKind::CodeUpdate, text: None, flags: None, lasting: false },
-    }];
+    let when = When::Operation {
+        operation: "clock · storage.setAlarm idle".into(),
+        root: None,
+        edge: Edge::Begin,
+        n: 1,
+        session: None,
+    };
+    let effect = Effect::Fail { error: ErrorKind::CodeUpdate, text: None, flags: None, lasting: false };
+    plan.faults = vec![FaultPlan::new(when, effect)];
     plan
 }
 

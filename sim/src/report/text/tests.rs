@@ -18,10 +18,8 @@ fn plan() -> Plan {
         Step { at_ms: 90_000, action: Action::Call { code: "return 2".to_owned(), overlap: false } },
     ];
     plan.clients = vec![client];
-    plan.faults = vec![FaultPlan {
-        when: When::At { at_ms: 70_000, session: None },
-        effect: Effect::Reset { kind: ResetKind::CodeUpdate },
-    }];
+    let when = When::At { at_ms: 70_000, session: None };
+    plan.faults = vec![FaultPlan::new(when, Effect::Reset { kind: ResetKind::CodeUpdate })];
     plan
 }
 

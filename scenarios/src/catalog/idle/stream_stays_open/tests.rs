@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::expect::evaluate;
+use crate::plan::{Action, Severity};
 
 fn plans() -> impl Iterator<Item = Plan> {
     (0..400).map(|seed| plan(Seed(seed)))

@@ -1,0 +1,51 @@
+//! Who was used last is asked last: touches decide the order in which sessions leave.
+//!
+//! Goal: the victim is the evictable session with the oldest activity. Method: residents at the cap that are touched in
+//! a random order, some within the same millisecond, some through their streams' answers, then newcomers one by one.
+
+use crate::catalog::Scenario;
+use crate::catalog::draft::{ClientDraft, Draft};
+use crate::plan::Plan;
+use crate::seed::Seed;
+
+/// Touches against the order of eviction.
+pub const SCENARIO: Scenario = Scenario {
+    id: ID,
+    story: "residents at the cap are touched in a random order, and newcomers evict the least recently used each time",
+    weight: 3,
+    plan,
+};
+
+const ID: &str = "residency/lru-under-touches";
+
+fn plan(seed: Seed) -> Plan {
+    let mut draft = Draft::new(ID, seed);
+    let mut rng = draft.rng("touches");
+    draft.isolates(1);
+    let cap = rng.between(2, 5);
+    draft.cap(cap as u32);
+    let spacing_ms = 600 + 2 * draft.latency_ms();
+    let touched_ms = cap * spacing_ms + 1_000;
+    let span_ms = *rng.pick(&[1, 5, 400, 20_000]);
+    for number in 1..=cap {
+        let mut client = ClientDraft::new(number, (number - 1) * spacing_ms);
+        client.open();
+        client.until(touched_ms);
+        for _ in 0..rng.below(4) {
+            client.rest(rng.below(span_ms));
+            if rng.chance(1, 4) { client.ping() } else { client.call(&mut rng, 0) }
+        }
+        draft.client(client);
+    }
+    let mut begins_ms = touched_ms + rng.below(3 * span_ms + 1);
+    for number in cap + 1..=cap + rng.between(1, 4) {
+        let mut client = ClientDraft::new(number, begins_ms);
+        client.open();
+        if rng.chance(1, 2) {
+            client.call(&mut rng, 0);
+        }
+        draft.client(client);
+        begins_ms += rng.between(1, 2) * spacing_ms;
+    }
+    draft.until_idle()
+}
