@@ -6,6 +6,7 @@ use super::setting::{self, Setting};
 use super::weight::Weight;
 use super::{code, name, timeline};
 use crate::draw;
+use crate::error::Error;
 use scenarios::plan::{Action, Plan};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -54,8 +55,7 @@ pub fn edits(plan: &Plan) -> Vec<Edit> {
             list.extend(neighbours.into_iter().flatten().map(|to_ms| Edit::Move(*from_ms, rank, to_ms)));
         }
     }
-    for place in number::places(plan) {
-        let value = number::value(plan, &place).unwrap_or(0);
+    for (place, value) in number::numbers(plan) {
         let simpler = number::simpler(&place, value).into_iter();
         list.extend(simpler.map(|number| Edit::Number(place.clone(), number)));
     }
@@ -141,7 +141,13 @@ fn with_action(
 
 /// Whether this build would run the plan.
 pub fn is_valid(plan: &Plan) -> bool {
-    plan.validate().is_ok() && draw::check_names(plan, Path::new("candidate")).is_ok()
+    checked(plan).is_ok()
+}
+
+/// Why this build would refuse the plan, if it would.
+pub(super) fn checked(plan: &Plan) -> Result<(), Error> {
+    plan.validate().map_err(|refusal| Error::usage(refusal.to_string()))?;
+    draw::check_names(plan, Path::new("candidate"))
 }
 
 /// Every valid plan that one removal or one simplification makes of a plan without entropy: a shrunk plan is minimal
