@@ -8,6 +8,7 @@ pub mod folder;
 pub mod outcome;
 pub mod output;
 pub mod progress;
+pub mod reach;
 pub mod record;
 pub mod search;
 pub mod settle;
