@@ -139,7 +139,8 @@ impl Sometimes {
     /// The first condition that a run lacked which was so far away, in words.
     pub fn missing(&self, distance: u8) -> String {
         let met = self.condition_count().saturating_sub(usize::from(distance));
-        self.conditions().nth(met).map_or_else(|| self.shown_by.to_string(), |fact| fact.words().to_owned())
+        let then = if self.when.is_empty() { "" } else { ", at such a moment" };
+        self.conditions().nth(met).map_or_else(|| format!("{}{then}", self.shown_by), |fact| fact.words().to_owned())
     }
 }
 

@@ -34,7 +34,6 @@ pub const ROWS: &[Sometimes] = &[
     row("situation/stream-held-while-idle", "§2.14", "a session is disposed while its client believes its stream to be open", &[Pattern::state("disposal.begin", &[(Field("reason"), Word("idle"))])]).via(&[PlansStreams, SomeListening]).when(&[Resident]),
     row("situation/stream-seen-by-alarm", "§2.14", "an alarm sees an open stream", &[Pattern::platform("alarm.fired", &[])]).via(&[PlansStreams]).when(&[Resident, Connected]),
     row("situation/heartbeat-over-idle-alarm", "§2.16", "the framework's heartbeat takes the slot of the idle alarm", &[Pattern::platform("alarm.set", &[(Field("by"), Begins("sched · storage.setAlarm heartbeat"))])]).via(&[Touched]).when(&[Resident]),
-    row("situation/idle-alarm-deleted", "§2.16", "the framework deletes the idle alarm of a resident session", &[Pattern::platform("alarm.deleted", &[(Field("by"), Begins("sched ·"))])]).when(&[Resident]),
     row("situation/idle-alarm-rearmed", "§2.16", "the idle alarm is armed again behind the framework", &[Pattern::platform("alarm.set", &[(Field("by"), Begins("rearm ·"))])]).when(&[Resident]),
     row("situation/call-outlasts-timeout", "§2.14", "an alarm meets a call that runs longer than the timeout", &[Pattern::log("mcp_session_running_lease_extension", &[(Field("runningExecutionCount"), AtLeast(1))])]).via(&[Resident, Running]),
     // Residency.
