@@ -43,13 +43,17 @@ macro_rules! facts {
             $(#[doc = $words] $name),*
         }
 
+        impl Fact {
+            /// All of them, in their order.
+            pub const ALL: &[Fact] = &[$(Fact::$name),*];
+        }
+
         const FACTS: &[(Fact, &str, Seen)] = &[$((Fact::$name, $words, $seen)),*];
     };
 }
 
 facts! {
     // Of a session, for a while.
-    Built, "the object of a session is constructed", While(|it| it.isolate.is_some());
     Rebuilt, "the object of a session is constructed again", While(|it| it.isolate.is_some() && it.incarnation > 1);
     Starting, "a session starts", While(|it| it.start_count > 0 || it.init_count > 0);
     Building, "an init of a session runs", While(|it| it.init_count > 0);
@@ -81,7 +85,6 @@ facts! {
     AskedToResume, "a client resumes an execution through it", At(Pattern::history("request.begin", &[(Field("op"), Word("resume"))]), |_| true);
     AskedForStream, "a client asks it for a stream", At(Pattern::history("request.begin", &[(Field("op"), Word("stream"))]), |_| true);
     AskedToEnd, "a client ends it with DELETE", At(Pattern::history("request.begin", &[(Field("op"), Word("close"))]), |_| true);
-    Called, "a worker calls a method of it", At(Pattern::history("call.begin", &[]), |_| true);
     Touched, "it is used", At(Pattern::state("activity", &[]), |_| true);
     TouchedShortly, "it is used shortly before its idle deadline", At(Pattern::state("activity", &[]), |it| it.left_ms().is_some_and(|left| (1..=100).contains(&left)));
     TouchedAtDeadline, "it is used at its idle deadline", At(Pattern::state("activity", &[]), |it| it.left_ms() == Some(0));
@@ -114,17 +117,24 @@ facts! {
     SomeDenied, "a request is refused with 403", Once(Pattern::history("request.end", &[(Field("status"), Number(403))]));
     // Of the plan.
     PlansFaults, "the plan has faults", Planned(|plan| !plan.faults.is_empty());
-    PlansResumes, "the plan has a client that resumes", Planned(|plan| actions(plan).any(|action| matches!(action, Action::Resume { .. })));
-    PlansEnds, "the plan has a client that ends its session", Planned(|plan| actions(plan).any(|action| matches!(action, Action::Close {})));
+    PlansResumes, "the plan has somebody who resumes an execution", Planned(|plan| actions(plan).any(|action| matches!(action, Action::Resume { .. })) || calls(plan, "resumeExecutionForModel"));
+    PlansEnds, "the plan has somebody who ends a session", Planned(|plan| actions(plan).any(|action| matches!(action, Action::Close {})) || calls(plan, "_cf_scheduleDestroy"));
     PlansStreams, "the plan has a client that holds a stream", Planned(|plan| actions(plan).any(|action| matches!(action, Action::Stream {})));
-    PlansCallers, "the plan has workers that call methods", Planned(|plan| !plan.callers.is_empty());
     PlansNameless, "the plan has an object without a name", Planned(|plan| plan.storage.iter().any(|object| !object.named));
-    PlansCrowd, "the plan has more clients than the cap allows runtimes", Planned(|plan| plan.clients.len() as u64 > u64::from(plan.config.resident_runtime_soft_cap));
-    PlansMany, "the plan has more than one client", Planned(|plan| plan.clients.len() > 1);
+    PlansCrowd, "the plan has more sessions than the cap allows runtimes", Planned(|plan| session_count(plan) > plan.config.resident_runtime_soft_cap as usize);
+    PlansMany, "the plan has more than one session", Planned(|plan| session_count(plan) > 1);
 }
 
 fn actions(plan: &Plan) -> impl Iterator<Item = &Action> {
     plan.clients.iter().flat_map(|client| client.steps.iter().map(|step| &step.action))
+}
+
+fn calls(plan: &Plan, method: &str) -> bool {
+    plan.callers.iter().flat_map(|caller| &caller.calls).any(|call| call.method == method)
+}
+
+fn session_count(plan: &Plan) -> usize {
+    plan.clients.len() + plan.storage.len()
 }
 
 impl Moment<'_> {
@@ -155,15 +165,18 @@ impl Fact {
         FACTS[self as usize].1
     }
 
+    /// The event that it is seen by, if it is seen by one.
+    pub fn event(self) -> Option<Pattern> {
+        match self.seen() {
+            At(event, _) | Once(event) => Some(event),
+            While(_) | Planned(_) => None,
+        }
+    }
+
     /// How it is seen.
     pub fn seen(self) -> Seen {
         FACTS[self as usize].2
     }
-}
-
-/// All facts.
-pub fn all() -> impl Iterator<Item = Fact> {
-    FACTS.iter().map(|(fact, ..)| *fact)
 }
 
 /// What is so of a session for a while, as bits.
@@ -182,7 +195,7 @@ mod tests {
     #[test]
     fn each_fact_has_its_bit_and_words() {
         assert!(FACTS.len() <= 128, "{} facts do not fit into one set", FACTS.len());
-        let bits = all().fold(0, |bits, fact| bits | fact.bit());
+        let bits = Fact::ALL.iter().fold(0, |bits, fact| bits | fact.bit());
         assert_eq!(bits.count_ones() as usize, FACTS.len());
         for (at, (fact, words, _)) in FACTS.iter().enumerate() {
             assert_eq!((*fact as usize, fact.words()), (at, *words));
@@ -193,7 +206,7 @@ mod tests {
     #[test]
     fn every_fact_is_on_the_way_to_some_row() {
         let used: BTreeSet<Fact> = crate::reach::rows().iter().flat_map(|row| row.conditions()).collect();
-        let idle: Vec<Fact> = all().filter(|fact| !used.contains(fact)).collect();
+        let idle: Vec<Fact> = Fact::ALL.iter().copied().filter(|fact| !used.contains(fact)).collect();
         assert_eq!(idle, []);
     }
 }

@@ -61,9 +61,9 @@ impl Index {
                 Evidence::Change(from, to, by) => changes.push((at, *from, *to, *by)),
             }
         }
-        for fact in fact::all() {
-            let (Seen::At(event, _) | Seen::Once(event)) = fact.seen() else { continue };
-            all.push((key(event.stream, event.name), Shows::Fact(fact, event)));
+        for fact in Fact::ALL {
+            let Some(event) = fact.event() else { continue };
+            all.push((key(event.stream, event.name), Shows::Fact(*fact, event)));
         }
         // Facts first: a row may ask for what its own event says.
         all.sort_by_key(|(key, shows)| (*key, matches!(shows, Shows::Row(..))));
@@ -238,7 +238,7 @@ fn who_of<'a>(case: &'a Case<'_>, event: &'a Event, who: &'a str, applied: usize
 /// Facts that the plan alone tells.
 fn planned(plan: &Plan) -> u128 {
     let is_so = |fact: &Fact| matches!(fact.seen(), Seen::Planned(is_so) if is_so(plan));
-    fact::all().filter(is_so).fold(0, |bits, fact| bits | fact.bit())
+    Fact::ALL.iter().copied().filter(is_so).fold(0, |bits, fact| bits | fact.bit())
 }
 
 fn closest(row: &Sometimes, held: &[Held]) -> Closest {

@@ -4,11 +4,11 @@
 
 use super::Fact::{
     self, AlarmRuns, Asked, AskedForStream, AskedToCall, AskedToEnd, AskedToGo, AskedToResume, Away, Bare, Building,
-    Condemned, Connected, Destroying, Disposing, FiresEarly, OverCap, Paused, PlansCallers, PlansCrowd, PlansEnds,
-    PlansFaults, PlansMany, PlansResumes, PlansStreams, Rebuilt, Reset, Resident, Running, SomeAskedToGo,
-    SomeCapReached, SomeCondemned, SomeDecided, SomeDenied, SomeFault, SomeLeased, SomeListening, SomePaused,
-    SomeQueued, SomeRefused, SomeResuming, SomeUndelivered, Starting, TearingDown, Touched, TouchedAtDeadline,
-    TouchedLate, TouchedShortly, TwiceConnected, Wiped,
+    Condemned, Connected, Destroying, Disposing, FiresEarly, OverCap, Paused, PlansCrowd, PlansEnds, PlansFaults,
+    PlansMany, PlansResumes, PlansStreams, Rebuilt, Reset, Resident, Running, SomeAskedToGo, SomeCapReached,
+    SomeCondemned, SomeDecided, SomeDenied, SomeFault, SomeLeased, SomeListening, SomePaused, SomeQueued, SomeRefused,
+    SomeResuming, SomeUndelivered, Starting, TearingDown, Touched, TouchedAtDeadline, TouchedLate, TouchedShortly,
+    TwiceConnected, Wiped,
 };
 use super::pattern::Is::{AtLeast, Begins, Flag, Number, Word};
 use super::pattern::Place::{Answer, Field};
@@ -80,7 +80,7 @@ pub const ROWS: &[Sometimes] = &[
     row("situation/approval-accepted", "§2.22", "a person accepts", &[Pattern::state("execution.resumed", &[(Field("action"), Word("accept"))])]).via(&[SomePaused, SomeResuming]),
     row("situation/approval-declined", "§2.22", "a person declines", &[Pattern::state("execution.resumed", &[(Field("action"), Word("decline"))])]).via(&[SomePaused, SomeResuming]),
     row("situation/approval-cancelled", "§2.22", "a person cancels", &[Pattern::state("execution.resumed", &[(Field("action"), Word("cancel"))])]).via(&[SomePaused, SomeResuming]),
-    row("situation/decision-recorded", "§2.22", "a person's decision is recorded", &[Pattern::state("approval.recorded", &[])]).via(&[PlansCallers, SomePaused]),
+    row("situation/decision-recorded", "§2.22", "a person's decision is recorded", &[Pattern::state("approval.recorded", &[])]).via(&[SomePaused]),
     row("situation/decision-taken", "§2.22", "a waiting call takes a decision", &[Pattern::state("approval.taken", &[])]).via(&[SomePaused, SomeDecided]),
     row("situation/lease-expires", "§2.21", "a lease of a pending approval expires", &[Pattern::state("lease.returned", &[(Field("by"), Word("expiry"))])]).via(&[SomePaused, SomeLeased]),
     row("situation/lease-ends-with-runtime", "§2.21", "a lease goes with its runtime", &[Pattern::state("lease.returned", &[(Field("by"), Word("teardown"))])]).via(&[SomePaused, SomeLeased]).when(&[TearingDown]),

@@ -5,9 +5,8 @@
 
 use super::Fact::{
     self, AskedToCall, AskedToEnd, AskedToResume, Building, Connected, Disposing, FiresIdle, FiresPastPause,
-    FiresPastRunning, InitFailed, Paused, PlansCallers, PlansCrowd, PlansFaults, PlansMany, PlansResumes, Resident,
-    Running, SomeAskedToGo, SomeCapReached, SomeDecided, SomeFault, SomeLeased, SomePaused, SomeQueued, SomeReset,
-    SomeResuming,
+    FiresPastRunning, InitFailed, Paused, PlansCrowd, PlansFaults, PlansMany, PlansResumes, Resident, Running,
+    SomeAskedToGo, SomeCapReached, SomeDecided, SomeFault, SomeLeased, SomePaused, SomeQueued, SomeReset, SomeResuming,
 };
 use super::pattern::Is::{AtLeast, Flag, There, Word};
 use super::pattern::Place::{Attribute, Field};
@@ -44,9 +43,9 @@ pub const ROWS: &[Sometimes] = &[
     row("span/mark-activity", "a touch is exported", &[Pattern::span("McpSessionDO.markActivity", &[])], &[Building]),
     row("span/mark-activity/reset", "a touch whose write met a reset is exported with its kind", &[Pattern::span("McpSessionDO.markActivity", &[(RESET, There)])], &[PlansFaults, SomeFault]),
     row("span/resolve-session-meta/props", "meta comes from the token", &[Pattern::span("McpSessionDOSqlite.resolveSessionMeta", &[(Attribute("mcp.session.meta_source"), Word("props"))])], &[Building]),
-    row("span/resolve-session-meta/stored", "meta comes from the stored record", &[Pattern::span("McpSessionDOSqlite.resolveSessionMeta", &[(Attribute("mcp.session.meta_source"), Word("stored"))])], &[PlansCallers, Building]),
-    row("span/resolve-session-meta/database", "meta comes from the database", &[Pattern::span("McpSessionDOSqlite.resolveSessionMeta", &[(Attribute("mcp.session.meta_source"), Word("database"))])], &[PlansCallers, Building]),
-    row("span/resolve-organization", "the database is asked for an organisation", &[Pattern::span("mcp.session.resolve_organization", &[])], &[PlansCallers, Building]),
+    row("span/resolve-session-meta/stored", "meta comes from the stored record", &[Pattern::span("McpSessionDOSqlite.resolveSessionMeta", &[(Attribute("mcp.session.meta_source"), Word("stored"))])], &[Building]),
+    row("span/resolve-session-meta/database", "meta comes from the database", &[Pattern::span("McpSessionDOSqlite.resolveSessionMeta", &[(Attribute("mcp.session.meta_source"), Word("database"))])], &[Building]),
+    row("span/resolve-organization", "the database is asked for an organisation", &[Pattern::span("mcp.session.resolve_organization", &[])], &[Building]),
     row("span/build-mcp-server", "a build is exported", &[Pattern::span("McpSessionDOSqlite.buildMcpServer", &[])], &[Building]),
     row("span/build-mcp-server/queued", "a build that waited for its permit says how long", &[Pattern::span("McpSessionDOSqlite.buildMcpServer", &[(Attribute("mcp.init.build_queue_ms"), AtLeast(1))])], &[PlansMany, SomeQueued]),
     row("span/build-mcp-server/queue-timeout", "a build that waited for its permit in vain says so", &[Pattern::span("McpSessionDOSqlite.buildMcpServer", &[(Attribute("mcp.init.build_queue_timeout"), Flag(true))])], &[PlansMany, SomeQueued]),
@@ -60,8 +59,8 @@ pub const ROWS: &[Sometimes] = &[
     row("span/ensure-runtime-for-approval", "the runtime for an approval is ensured", &[Pattern::span("McpSessionDO.ensure_runtime_for_approval", &[])], &[SomePaused, SomeResuming]),
     row("span/restore-runtime-for-approval", "a runtime is restored for an approval", &[Pattern::span("McpSessionDO.restore_runtime_for_approval", &[])], &[SomePaused, SomeResuming]),
     row("span/validate-approval-identity", "the identity of an approver is checked", &[Pattern::span("mcp.session.validate_approval_identity", &[])], &[SomePaused, SomeResuming]),
-    row("span/get-paused-execution-for-approval", "a person looks at what waits for approval", &[Pattern::span("McpSessionDO.getPausedExecutionForApproval", &[])], &[PlansCallers, SomePaused]),
-    row("span/resume-execution-for-approval", "a person decides", &[Pattern::span("McpSessionDO.resumeExecutionForApproval", &[])], &[PlansCallers, SomePaused]),
+    row("span/get-paused-execution-for-approval", "a person looks at what waits for approval", &[Pattern::span("McpSessionDO.getPausedExecutionForApproval", &[])], &[SomePaused]),
+    row("span/resume-execution-for-approval", "a person decides", &[Pattern::span("McpSessionDO.resumeExecutionForApproval", &[])], &[SomePaused]),
     row("span/resume-execution-for-model", "another session resumes an execution at its owner", &[Pattern::span("McpSessionDO.resumeExecutionForModel", &[])], &[PlansResumes, SomePaused, SomeResuming]),
     row("span/lease-start", "a lease of a pending approval starts", &[Pattern::span("McpSessionDO.pending_approval_lease.start", &[])], &[Resident, SomePaused]),
     row("span/lease-begin-resume", "a resume holds the timer of a lease", &[Pattern::span("McpSessionDO.pending_approval_lease.begin_resume", &[])], &[SomeLeased, AskedToResume]),

@@ -138,8 +138,8 @@ mod tests {
         let lit = row("life-cycle/resident", &record);
         assert_eq!(lit.light, Light::Lit { count: 60, seed: Seed(2) });
         assert_eq!((lit.closest(), lit.is_unmet()), (None, false));
-        let dark = row("alarm/dispose-stream", &record);
-        let told = "2 of 4 conditions; missing: its alarm fires at the ceiling of running sessions or later";
+        let dark = row("alarm/dispose-quiet", &record);
+        let told = "2 of 4 conditions; missing: its alarm fires once it has been idle for the timeout";
         assert_eq!(dark.closest().as_deref(), Some(told));
         assert_eq!(row("alarm/fails", &record).light, Light::Untold);
     }
@@ -148,7 +148,7 @@ mod tests {
     fn the_whole_catalog_must_light_every_row_and_a_part_of_it_its_own() {
         let mut outcome = sample::with_reach();
         assert!(rows(&outcome.record).iter().all(|row| row.is_required));
-        assert!(outcome.unmet().iter().any(|row| row.row.name == "alarm/dispose-stream"));
+        assert!(outcome.unmet().iter().any(|row| row.row.name == "alarm/dispose-quiet"));
         outcome.record.options.scenarios = vec!["no/such-scenario".to_owned()];
         assert!(rows(&outcome.record).iter().all(|row| !row.is_required && !row.is_unmet()));
         assert!(outcome.unmet().is_empty());

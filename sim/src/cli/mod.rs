@@ -46,7 +46,7 @@ struct CommandLine {
 enum Command {
     /// Run a seed through every scenario, or through one (the default)
     Run(run::Args),
-    /// Print the scenarios, invariants, rows of reach and defects
+    /// Print the scenarios, invariants and defects; or the rows of reach
     List(list::Args),
     /// Print the plan that a scenario draws from a seed
     Plan(plan::Args),

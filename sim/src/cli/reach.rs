@@ -119,12 +119,16 @@ fn places(record: &Record, changes: &Overrides) -> Result<Places, Error> {
 /// What is wrong in these runs is another command's business; that something is must be said.
 fn tell_of_findings(record: &Record, args: &Args) {
     let count = record.findings.len();
-    if count > 0 {
-        let seeds = args.seeds.unwrap_or(SEEDS_DEFAULT);
-        let to = seeds.to.map_or(String::new(), |to| to.to_string());
-        let noun = if count == 1 { "finding" } else { "findings" };
-        complain(&format!("reach: {count} {noun} in these runs: `sim fuzz --seeds {}..{to}` tells them", seeds.from));
+    if count == 0 {
+        return;
     }
+    let CampaignOptions { from, to, .. } = &record.options;
+    let to = to.map_or(String::new(), |to| to.to_string());
+    let mut words = vec![format!("sim fuzz --seeds {from}..{to}")];
+    words.extend(args.scenarios.iter().map(|scenario| format!("--scenario {scenario}")));
+    words.extend(args.changes.as_arguments());
+    let noun = if count == 1 { "finding" } else { "findings" };
+    complain(&format!("reach: {count} {noun} in these runs: `{}` tells more", words.join(" ")));
 }
 
 /// Tells how far it is.

@@ -38,7 +38,7 @@ pub fn text(record: &Record, places: &Places, style: Style) -> String {
     let sign = if style.has_glyphs { format!("{sign} ") } else { String::new() };
     let head = painted(&format!("{sign}{word}"), ansi, style);
     let stale = rows.iter().filter(|row| row.is_stale()).count();
-    let stale = if stale > 0 { format!("; {} no longer needed", counted(stale, "excuse")) } else { String::new() };
+    let stale = if stale > 0 { format!("; {} stale", counted(stale, "excuse")) } else { String::new() };
     let _ = writeln!(out, "{head}  {}{stale} ({})", reach::sentence(&rows), runs(record));
     out
 }
@@ -80,7 +80,7 @@ fn line(out: &mut String, row: &ReachRow, record: &Record, places: &Places, wide
 }
 
 fn stale(row: &ReachRow) -> &'static str {
-    if row.is_stale() { "; its excuse is no longer needed" } else { "" }
+    if row.is_stale() { "; its excuse is stale" } else { "" }
 }
 
 fn dark(row: &ReachRow) -> String {

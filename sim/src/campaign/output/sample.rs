@@ -65,7 +65,7 @@ pub fn with_reach() -> Outcome {
     outcome.record.options.scenarios = scenarios::catalog::all().map(|scenario| scenario.id.to_owned()).collect();
     outcome.record.reach = BTreeMap::from([
         row("life-cycle/resident", 60, 0, 2),
-        row("alarm/dispose-stream", 0, 2, 31),
+        row("alarm/dispose-quiet", 0, 2, 31),
         row("situation/cap-eviction", 0, 3, 0),
     ]);
     outcome
