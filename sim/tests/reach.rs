@@ -55,23 +55,29 @@ fn each_scenario_lights_the_rows_that_it_is_about() {
 }
 
 #[test]
-fn a_planted_plan_lights_its_row_and_one_that_lacks_the_last_condition_says_which() {
-    let mut plan = contract_plan("G2");
-    let lit = run(&plan);
-    for name in ["log/paused-lease-extension", "alarm/name-from-storage"] {
+fn a_planted_plan_lights_its_rows() {
+    let lit = run(&contract_plan("G2"));
+    for name in ["log/paused-lease-extension", "alarm/name-from-storage", "alarm/extend-paused"] {
         assert_eq!(of(name, &lit), &Reached::Yes, "{name}");
     }
-    plan.defects.push("lease-log-throws".to_owned());
-    let dark = run(&plan);
-    let missing = "log `mcp_session_paused_lease_extension`".to_owned();
-    assert_eq!(lacked("log/paused-lease-extension", &dark), (1, missing));
+}
+
+#[test]
+fn a_plan_that_lacks_the_last_condition_says_which() {
+    let name = "situation/cap-eviction";
+    // The request of the cap fails: everything is so but the disposal.
+    let mut plan = contract_plan("J2");
+    plan.callers.iter_mut().for_each(|caller| caller.calls.retain(|call| call.session != "c"));
+    let missing = "state `disposal.begin` with reason = cap".to_owned();
+    assert_eq!(lacked(name, &run(&plan)), (1, missing));
+    plan.faults.clear();
+    assert_eq!(of(name, &run(&plan)), &Reached::Yes);
 }
 
 #[test]
 fn a_plan_that_never_comes_near_says_what_is_missing_first() {
-    let mut plan = contract_plan("B1");
-    assert_eq!(of("situation/cap-eviction", &run(&plan)), &Reached::Yes);
-    plan.config.resident_runtime_soft_cap = 32;
+    let mut plan = contract_plan("J2");
+    plan.config.resident_runtime_soft_cap = 1_000;
     let missing = "the plan has more sessions than the cap allows runtimes".to_owned();
     assert_eq!(lacked("situation/cap-eviction", &run(&plan)), (4, missing));
 }
@@ -128,31 +134,5 @@ fn what_rows_wait_for_the_model_can_tell() {
     for fact in Fact::ALL {
         let Some(event) = fact.event() else { continue };
         assert_eq!(unsaid(&event, &sources), [] as [String; 0], "{}", fact.words());
-    }
-}
-
-#[test]
-fn tmp_print_what_contract_and_corpus_light() {
-    let mut lit = BTreeSet::new();
-    for row in contract::rows() {
-        let Check::World { plan, .. } = row.check else { continue };
-        let reached = run(&plan());
-        lit.extend(reach::rows().iter().zip(&reached).filter(|(_, it)| **it == Reached::Yes).map(|(row, _)| row.name));
-    }
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../seeds");
-    for stored in sim::corpus::store::Store::new(&folder).entries().expect("entries") {
-        let mut plan = stored.entry.plan.clone();
-        for defects in [Vec::new(), stored.entry.keeps.defects.clone()] {
-            plan.defects.extend(defects);
-            let options = RunOptions { counts_reach: true, are_pins_optional: true, ..RunOptions::default() };
-            let reached = run_plan(&plan, &options).expect("runs").reached;
-            lit.extend(
-                reach::rows().iter().zip(&reached).filter(|(_, it)| **it == Reached::Yes).map(|(row, _)| row.name),
-            );
-        }
-    }
-    println!("LIT {}", lit.len());
-    for row in reach::rows() {
-        println!("{} {}", if lit.contains(row.name) { "+" } else { "-" }, row.name);
     }
 }

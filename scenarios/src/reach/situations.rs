@@ -38,7 +38,7 @@ pub const ROWS: &[Sometimes] = &[
     row("situation/call-outlasts-timeout", "§2.14", "an alarm meets a call that runs longer than the timeout", &[Pattern::log("mcp_session_running_lease_extension", &[(Field("runningExecutionCount"), AtLeast(1))])]).via(&[Resident, Running]),
     // Residency.
     row("situation/cap-reached", "§2.10", "an init finds its isolate at the cap", &[Pattern::state("cap.checked", &[(Field("over"), Flag(true))])]).via(&[PlansCrowd, Building]),
-    row("situation/cap-eviction", "§2.11", "the cap takes a runtime", &[Pattern::state("disposal.begin", &[(Field("reason"), Word("cap"))])]).via(&[PlansCrowd, OverCap, AskedToGo]),
+    row("situation/cap-eviction", "§2.11", "the cap takes a runtime", &[Pattern::state("disposal.begin", &[(Field("reason"), Word("cap"))])]).via(&[PlansCrowd, SomeCapReached, AskedToGo]),
     row("situation/evicted-served-again", "§2.11", "a session that the cap took the runtime of starts again", &[Pattern::state("start.begin", &[])]).via(&[PlansCrowd, SomeAskedToGo]).when(&[SomeAskedToGo, Bare]),
     row("situation/cap-overflow", "§2.10", "an init over the cap finds nothing to evict", &[Pattern::state("cap.overflow", &[])]).via(&[PlansCrowd, OverCap]),
     row("situation/eviction-passes-stream", "§2.11", "the cap passes over a session with a stream", &[Pattern::state("eviction.passed-over", &[(Field("reason"), Word("stream"))])]).via(&[PlansCrowd, PlansStreams, SomeCapReached]),
