@@ -179,14 +179,6 @@ impl Fact {
     }
 }
 
-/// What is so of a session for a while, as bits.
-pub fn bits_of(session: &Session) -> u128 {
-    FACTS.iter().fold(0, |bits, (fact, _, seen)| match seen {
-        While(is_so) if is_so(session) => bits | fact.bit(),
-        _ => bits,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,9 +3,10 @@
 //! Method: what is so of a session at a moment is a set of facts, a bit each. Every set that a run showed is kept once,
 //! and how close the run came to a row is how many of the row's conditions, from the first on, one of the sets holds.
 
-use super::fact::{self, Fact, Moment, Seen};
-use super::{Closest, Evidence, Pattern, Phase, Reached, Sometimes, rows};
+use super::fact::{Fact, Moment, Seen};
+use super::{Closest, Evidence, Pattern, Phase, Reached, rows};
 use crate::invariants::Case;
+use crate::invariants::replay::Session;
 use crate::plan::Plan;
 use crate::trace::{Event, Stream};
 use std::collections::BTreeSet;
@@ -33,8 +34,14 @@ struct Index {
     /// Hash of stream and name, sorted, and where its entries are.
     keys: Vec<(u64, Range<usize>)>,
     entries: Vec<Shows>,
-    /// Facts of each row as bits: those on the way and those at once.
+    /// What must be so of each row at the moment that shows it.
     when: Vec<u128>,
+    /// The conditions of all rows, one row behind the other: for each the bits of it and of those before it in its row.
+    prefixes: Vec<u128>,
+    /// Where the prefixes of each row are.
+    chains: Vec<Range<usize>>,
+    /// Facts that are so of a session for a while.
+    whiles: Vec<(u128, fn(&Session) -> bool)>,
     states: Vec<(usize, Phase)>,
     changes: Vec<(usize, Phase, Phase, &'static str)>,
 }
@@ -75,7 +82,27 @@ impl Index {
             }
         }
         let when = rows().iter().map(|row| row.when.iter().fold(0, |bits, fact| bits | fact.bit())).collect();
-        Self { keys, entries: all.into_iter().map(|(_, shows)| shows).collect(), when, states, changes }
+        let (mut prefixes, mut chains) = (Vec::new(), Vec::new());
+        for row in rows() {
+            let begin = prefixes.len();
+            prefixes.extend(row.conditions().scan(0, |bits, fact| {
+                *bits |= fact.bit();
+                Some(*bits)
+            }));
+            chains.push(begin..prefixes.len());
+        }
+        let whiles = Fact::ALL.iter().filter_map(|fact| match fact.seen() {
+            Seen::While(is_so) => Some((fact.bit(), is_so)),
+            _ => None,
+        });
+        let whiles = whiles.collect();
+        let entries = all.into_iter().map(|(_, shows)| shows).collect();
+        Self { keys, entries, when, prefixes, chains, whiles, states, changes }
+    }
+
+    /// What is so of a session for a while.
+    fn bits_of(&self, session: &Session) -> u128 {
+        self.whiles.iter().fold(0, |bits, (bit, is_so)| if is_so(session) { bits | bit } else { bits })
     }
 
     fn of(&self, event: &Event) -> &[Shows] {
@@ -140,7 +167,8 @@ impl<'c, 't> Pass<'c, 't> {
         let who = event.who().map(|who| who_of(case, event, who, at));
         let session = who.and_then(|who| case.timeline().session(who, at));
         let moment = Moment { event, session, plan: case.plan, op: self.op(event) };
-        let mut bits = self.since.last().map_or(0, |(_, bits)| *bits) | session.map_or(0, fact::bits_of);
+        let mut bits =
+            self.since.last().map_or(0, |(_, bits)| *bits) | session.map_or(0, |session| self.index.bits_of(session));
         let mut is_new = false;
         for shows in shown {
             match *shows {
@@ -191,7 +219,7 @@ impl<'c, 't> Pass<'c, 't> {
                     self.phase(phase, next, &event.name);
                 }
                 phase = next;
-                let bits = self.latched(*applied) | fact::bits_of(session);
+                let bits = self.latched(*applied) | self.index.bits_of(session);
                 if last.replace(bits) != Some(bits) {
                     self.keep(bits, Some(who), event.at_ms);
                 }
@@ -221,11 +249,11 @@ impl<'c, 't> Pass<'c, 't> {
     }
 
     fn settle(self) -> Vec<Reached> {
-        let reached = |(row, is_lit): (&&Sometimes, &bool)| match is_lit {
+        let reached = |(chain, is_lit): (&Range<usize>, &bool)| match is_lit {
             true => Reached::Yes,
-            false => Reached::No(closest(row, &self.held)),
+            false => Reached::No(closest(&self.index.prefixes[chain.clone()], &self.held)),
         };
-        rows().iter().zip(&self.lit).map(reached).collect()
+        self.index.chains.iter().zip(&self.lit).map(reached).collect()
     }
 }
 
@@ -241,16 +269,14 @@ fn planned(plan: &Plan) -> u128 {
     Fact::ALL.iter().copied().filter(is_so).fold(0, |bits, fact| bits | fact.bit())
 }
 
-fn closest(row: &Sometimes, held: &[Held]) -> Closest {
-    let met = |held: &Held| row.conditions().take_while(|fact| held.bits & fact.bit() != 0).count();
-    // The first of the best: what came earlier is told.
-    let best = held.iter().map(|held| (met(held), held)).rev().max_by_key(|(met, _)| *met);
-    let (met, held) = best.map_or((0, None), |(met, held)| (met, Some(held)));
-    let distance = (row.condition_count() - met) as u8;
-    let held = held.filter(|_| met > 0);
-    Closest {
-        distance,
-        session: held.and_then(|held| held.session.as_deref().map(str::to_owned)),
-        at_ms: held.map_or(0, |held| held.at_ms),
+/// How many of a row's conditions, from the first on, one set of facts has at most; of equal ones the first set is told.
+fn closest(prefixes: &[u128], held: &[Held]) -> Closest {
+    let (mut met, mut best) = (0, None);
+    for held in held {
+        while prefixes.get(met).is_some_and(|prefix| held.bits & prefix == *prefix) {
+            (met, best) = (met + 1, Some(held));
+        }
     }
+    let distance = (prefixes.len() + 1 - met) as u8;
+    Closest { distance, session: best.and_then(|held| held.session.clone()), at_ms: best.map_or(0, |held| held.at_ms) }
 }

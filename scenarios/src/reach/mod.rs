@@ -23,7 +23,7 @@ pub use judge::judge;
 pub use pattern::{Is, Pattern, Place};
 pub use phase::Phase;
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// The most conditions of a row: how far a run was from it is one digit.
 pub const CONDITION_COUNT_MAX: usize = 9;
@@ -72,7 +72,7 @@ pub struct Closest {
     /// Conditions of the row that were not met there, at least 1.
     pub distance: u8,
     /// Whose moment it was; nobody's where not even the first condition was met.
-    pub session: Option<String>,
+    pub session: Option<Arc<str>>,
     /// When, in virtual ms since the start of the run.
     pub at_ms: u64,
 }

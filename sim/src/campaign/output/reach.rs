@@ -137,7 +137,7 @@ fn row_json(row: &ReachRow, record: &Record, places: &Places) -> Json {
             closest["of"] = row.row.condition_count().into();
             closest["missing"] = row.row.missing(distance).into();
             if let Some(place) = places.get(row.row.name) {
-                closest["session"] = json!(place.session);
+                closest["session"] = json!(place.session.as_deref());
                 closest["at_ms"] = place.at_ms.into();
             }
             told["closest"] = closest;

@@ -138,7 +138,7 @@ fn dark_rows_of_reach_are_told_in_every_form_where_they_fail() {
 #[test]
 fn a_group_of_reach_looks_like_this() {
     let record = sample::with_reach().record;
-    let closest = Closest { distance: 2, session: Some("s1".to_owned()), at_ms: 1_027 };
+    let closest = Closest { distance: 2, session: Some("s1".into()), at_ms: 1_027 };
     let places = reach::Places::from([("alarm/dispose-quiet", closest)]);
     let told = reach::text(&record, &places, Style::default());
     let row = told.lines().skip_while(|line| !line.contains("alarm/dispose-quiet ")).take(2);
