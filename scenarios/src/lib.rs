@@ -14,6 +14,7 @@ pub mod expect;
 pub mod invariants;
 pub mod ledgers;
 pub mod plan;
+pub mod reach;
 pub mod rng;
 pub mod seed;
 pub mod story;

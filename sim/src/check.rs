@@ -4,6 +4,7 @@ use crate::capture::guarded;
 use crate::run::Finding;
 use scenarios::invariants::{self, Case, Invariant, Kind, Verdict};
 use scenarios::plan::Plan;
+use scenarios::reach::{self, Reached};
 use scenarios::trace::Trace;
 
 /// One invariant and what it says about a trace.
@@ -19,18 +20,23 @@ pub struct Judged {
     pub verdict: Result<Verdict, crate::capture::Caught>,
 }
 
-/// Judges a trace by all invariants, in their order.
-pub fn judge(plan: &Plan, trace: &Trace) -> Vec<Judged> {
-    judge_by(invariants::ALL, plan, trace)
+/// How close a run came to every row of reach, or how judging that failed.
+pub type ReachJudged = Result<Vec<Reached>, crate::capture::Caught>;
+
+/// Judges a trace by all invariants, in their order, and if asked for by all rows of reach.
+pub fn judge(plan: &Plan, trace: &Trace, counts_reach: bool) -> (Vec<Judged>, ReachJudged) {
+    let case = Case::new(plan, trace);
+    let judged = judge_by(invariants::ALL, &case);
+    let reached = if counts_reach { guarded(|| reach::judge(&case)) } else { Ok(Vec::new()) };
+    (judged, reached)
 }
 
-fn judge_by(all: &[Invariant], plan: &Plan, trace: &Trace) -> Vec<Judged> {
-    let case = Case::new(plan, trace);
+fn judge_by(all: &[Invariant], case: &Case<'_>) -> Vec<Judged> {
     let one = |invariant: &Invariant| Judged {
         name: invariant.name,
         kind: invariant.kind,
         claim: invariant.claim,
-        verdict: guarded(|| (invariant.judge)(&case)),
+        verdict: guarded(|| (invariant.judge)(case)),
     };
     all.iter().map(one).collect()
 }
@@ -68,7 +74,7 @@ mod tests {
     fn codes(kind: Kind, judge: fn(&Case<'_>) -> Verdict) -> Vec<ExitCode> {
         let plan = crate::run::tests::plan();
         let all = [Invariant { name: "a-claim", kind, claim: "it holds", judge }];
-        judge_by(&all, &plan, &Trace::default())
+        judge_by(&all, &Case::new(&plan, &Trace::default()))
             .iter()
             .filter_map(Judged::finding)
             .map(|finding| finding.exit_code())

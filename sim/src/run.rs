@@ -10,6 +10,7 @@ use crate::recorder::{self, Keep, Recording};
 use crate::world;
 use scenarios::invariants::{Kind, Violation};
 use scenarios::plan::Plan;
+use scenarios::reach::Reached;
 use scenarios::trace::{Drawn, Trace};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -31,6 +32,8 @@ pub struct RunOptions {
     /// Whether pins that the run does not ask for, or that do not fit, are told in place of voiding it: while a plan is
     /// being cut down its pins lose what they are about.
     pub are_pins_optional: bool,
+    /// Whether a judged run also says how close it came to each row of reach.
+    pub counts_reach: bool,
     /// Wall-clock time after which the run is given up as a harness error; it never decides a verdict.
     pub wall_limit: Duration,
 }
@@ -43,6 +46,7 @@ impl Default for RunOptions {
             scheduler_seed: 0,
             leak: None,
             are_pins_optional: false,
+            counts_reach: false,
             wall_limit: Duration::from_secs(60),
         }
     }
@@ -184,6 +188,8 @@ pub struct RunResult {
     pub event_count: u64,
     /// Every invariant with its verdict; none when there was nothing to judge.
     pub judged: Vec<Judged>,
+    /// How close it came to each row of reach, in their order; none where that was not asked for or could not be judged.
+    pub reached: Vec<Reached>,
     /// What is wrong, gravest first.
     pub findings: Vec<Finding>,
     /// The faults of the plan.
@@ -215,7 +221,11 @@ fn run_in(world: WorldFn, plan: &Plan, options: &RunOptions) -> Result<RunResult
     let (send, receive) = mpsc::sync_channel(1);
     let budget = Budget::for_plan(plan);
     let keep = options.keep;
-    let is_judged = options.is_judged && keep == Keep::Trace;
+    let wanted = Wanted {
+        is_judged: options.is_judged && keep == Keep::Trace,
+        counts_reach: options.counts_reach,
+        are_pins_optional: options.are_pins_optional,
+    };
     let are_pins_optional = options.are_pins_optional;
     let told = WorldOptions { budget, scheduler_seed: options.scheduler_seed, leak: options.leak, are_pins_optional };
     let of_thread = plan.clone();
@@ -235,7 +245,7 @@ fn run_in(world: WorldFn, plan: &Plan, options: &RunOptions) -> Result<RunResult
     };
     // Its thread-locals are gone only once it is: memory is counted after the run, not beside it.
     let ended = thread.join();
-    let mut result = assemble(plan, is_judged, are_pins_optional, answer, recording);
+    let mut result = assemble(plan, wanted, answer, recording);
     if ended.is_err() {
         result.findings.push(Finding::harness("the thread of the run panicked while it ended"));
     }
@@ -253,13 +263,15 @@ fn wait<T>(from: &Receiver<T>, wall_limit: Duration) -> Result<T, String> {
     })
 }
 
-fn assemble(
-    plan: &Plan,
+/// What is wanted of a run once it is over.
+#[derive(Clone, Copy)]
+struct Wanted {
     is_judged: bool,
+    counts_reach: bool,
     are_pins_optional: bool,
-    answer: Result<WorldResult, Caught>,
-    recording: Recording,
-) -> RunResult {
+}
+
+fn assemble(plan: &Plan, wanted: Wanted, answer: Result<WorldResult, Caught>, recording: Recording) -> RunResult {
     let mut findings = Vec::new();
     let world = answer.unwrap_or_else(|caught| {
         let ends_at_ms = caught.at_ms;
@@ -269,7 +281,7 @@ fn assemble(
     if let Some(why) = world.stopped {
         findings.push(Finding::harness(why));
     }
-    if !are_pins_optional && !world.unknown_pins.is_empty() {
+    if !wanted.are_pins_optional && !world.unknown_pins.is_empty() {
         findings.push(Finding::harness(unknown_pins(&world.unknown_pins)));
     }
     let must_happen = |row: &&FaultRow| plan.faults.get(row.fault).is_none_or(|fault| !fault.may_miss);
@@ -284,11 +296,24 @@ fn assemble(
         run_digest: recording.run_digest,
     };
     // A harness that failed proves nothing about the model.
-    let can_judge = is_judged && findings.iter().all(|finding| finding.exit_code() != ExitCode::Harness);
-    let judged = if can_judge { check::judge(plan, &trace) } else { Vec::new() };
+    let can_judge = wanted.is_judged && findings.iter().all(|finding| finding.exit_code() != ExitCode::Harness);
+    let (judged, reached) =
+        if can_judge { check::judge(plan, &trace, wanted.counts_reach) } else { (Vec::new(), Ok(Vec::new())) };
     findings.extend(judged.iter().filter_map(Judged::finding));
-    let unused_pins = if are_pins_optional { world.unknown_pins } else { Vec::new() };
-    RunResult { trace, event_count: recording.event_count, judged, findings, faults: world.fault_ledger, unused_pins }
+    let reached = reached.unwrap_or_else(|caught| {
+        findings.push(Finding::Harness { what: "the judging of reach panicked".to_owned(), panic: Some(caught) });
+        Vec::new()
+    });
+    let unused_pins = if wanted.are_pins_optional { world.unknown_pins } else { Vec::new() };
+    RunResult {
+        trace,
+        event_count: recording.event_count,
+        judged,
+        reached,
+        findings,
+        faults: world.fault_ledger,
+        unused_pins,
+    }
 }
 
 /// Tells a panic of the model from one of the harness, by where it came from and what it says.

@@ -11,6 +11,7 @@ use scenarios::bad_input::BadInput;
 use scenarios::document::message;
 use scenarios::invariants::Verdict;
 use scenarios::plan::Plan;
+use scenarios::reach;
 use serde::{Deserialize, Serialize};
 
 /// What is wanted of a trial beyond its digests.
@@ -23,6 +24,8 @@ pub struct TrialOptions {
     pub are_pins_optional: bool,
     /// Whether every decision of the run is told.
     pub tells_decisions: bool,
+    /// Whether it is told how close the run came to each row of reach.
+    pub counts_reach: bool,
 }
 
 /// What a trial showed: a worker's answer, as a line of JSON on its standard output.
@@ -45,6 +48,10 @@ pub struct Answer {
     /// How often each fault of the plan was delivered, in its order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deliveries: Vec<u64>,
+    /// How close the run came to each row of reach, a digit a row in their order, if asked for: 0 where it came there,
+    /// else the conditions that it lacked.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reach: String,
     /// Recorded events.
     pub event_count: u64,
     /// Digest of the telemetry, 16 hexadecimal digits.
@@ -75,6 +82,7 @@ impl Answer {
             unused_pins: result.unused_pins.clone(),
             decisions: decisions.map(|drawn| (drawn.name.to_string(), drawn.value)).collect(),
             deliveries: result.faults.iter().map(|row| row.delivered).collect(),
+            reach: reach::written(&result.reached),
             event_count: result.event_count,
             telemetry_digest: hex(result.trace.telemetry_digest),
             run_digest: hex(result.trace.run_digest),
@@ -138,6 +146,7 @@ impl Judge for Here {
         let run = RunOptions {
             keep: if options.is_judged { Keep::Trace } else { Keep::DigestOnly },
             are_pins_optional: options.are_pins_optional,
+            counts_reach: options.counts_reach,
             ..RunOptions::default()
         };
         Ok(Answer::of(&run_plan(plan, &run)?, plan, options))

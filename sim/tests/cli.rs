@@ -15,6 +15,8 @@ mod corpus;
 mod findings;
 #[path = "cli/process.rs"]
 mod process;
+#[path = "cli/reach.rs"]
+mod reach;
 #[path = "cli/repeat.rs"]
 mod repeat;
 #[path = "cli/shrink.rs"]
@@ -79,6 +81,8 @@ fn what_there_is_can_be_listed() {
     assert_ran("list_defects", &scratch.sim(&["list", "defects"]));
     let json = scratch.sim(&["list", "invariants", "--format", "json"]).json();
     assert_eq!(json["invariants"][0]["name"], scenarios::invariants::ALL[0].name);
+    let rows = scratch.sim(&["list", "reach"]).stdout;
+    assert!(rows.lines().count() == scenarios::reach::rows().len() && rows.starts_with("life-cycle/absent "), "{rows}");
 }
 
 #[test]
@@ -114,7 +118,9 @@ fn help_and_version_are_results_and_hide_what_is_not_for_people() {
     let scratch = Scratch::new("help");
     let help = scratch.sim(&["--help"]);
     assert_eq!((help.code, help.stderr.as_str()), (0, ""));
-    for command in ["run", "list", "plan", "replay", "contract", "corpus", "fuzz", "meta", "operations", "bench"] {
+    for command in
+        ["run", "list", "plan", "replay", "contract", "corpus", "fuzz", "reach", "meta", "operations", "bench"]
+    {
         assert!(help.stdout.contains(&format!("\n  {command} ")), "{command}");
     }
     let meta = scratch.sim(&["meta", "--help"]);

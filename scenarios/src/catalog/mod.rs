@@ -21,6 +21,8 @@ pub struct Scenario {
     /// How often a campaign's seeds pick it, against the weights of the others; at least 1. Raising it takes seeds from
     /// others and gives up none of its own.
     pub weight: u32,
+    /// Names of the rows of reach that it is about: some of a modest number of its seeds must come to each.
+    pub sometimes: &'static [&'static str],
     /// Draws the plan of a seed; the same seed always gives the same plan.
     pub plan: fn(Seed) -> Plan,
 }
@@ -75,8 +77,20 @@ mod tests {
         }
     }
 
+    #[test]
+    fn scenarios_are_about_rows_that_there_are() {
+        for scenario in all() {
+            assert!(!scenario.sometimes.is_empty(), "{} says of no situation that it is about it", scenario.id);
+            let names: BTreeSet<&str> = scenario.sometimes.iter().copied().collect();
+            assert_eq!(names.len(), scenario.sometimes.len(), "{}", scenario.id);
+            for name in names {
+                assert!(crate::reach::find(name).is_some(), "{}: there is no row {name}", scenario.id);
+            }
+        }
+    }
+
     fn named(id: &'static str, weight: u32) -> Scenario {
-        Scenario { id, story: "", weight, plan: idle::SCENARIOS[0].plan }
+        Scenario { id, story: "", weight, sometimes: &[], plan: idle::SCENARIOS[0].plan }
     }
 
     #[test]

@@ -28,7 +28,7 @@ impl<'t> Case<'t> {
     }
 
     /// What was so in each session, from event to event.
-    pub(super) fn timeline(&self) -> &Timeline {
+    pub(crate) fn timeline(&self) -> &Timeline {
         self.timeline.get_or_init(|| Timeline::of(self.trace))
     }
 }

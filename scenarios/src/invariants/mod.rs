@@ -32,11 +32,11 @@ mod holdings;
 mod in_use;
 mod leases;
 pub(crate) mod limits;
-mod replay;
+pub(crate) mod replay;
 mod requests;
 #[cfg(test)]
 pub(crate) mod testing;
-mod timeline;
+pub(crate) mod timeline;
 
 pub use case::Case;
 

@@ -21,6 +21,8 @@ pub struct Session {
     pub isolate: Option<Arc<str>>,
     /// Counts the constructions of its object.
     pub incarnation: u32,
+    /// Whether its object was constructed with its name; an alarm does not tell it (platform facts 7, 10).
+    pub is_named: bool,
     /// The installed runtime, until it is released or lost.
     pub runtime: Option<Runtime>,
     /// Start bodies that run; more than one is a violation.

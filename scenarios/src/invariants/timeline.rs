@@ -42,6 +42,11 @@ impl Timeline {
         state(self.sessions.get(who)?, applied)
     }
 
+    /// All states that each session went through, each with the number of events after which it came.
+    pub fn histories(&self) -> impl Iterator<Item = (&str, &[(usize, Session)])> {
+        self.sessions.iter().map(|(who, states)| (&**who, &**states))
+    }
+
     /// All sessions that any of `applied` events belonged to, by alias.
     pub fn sessions(&self, applied: usize) -> impl Iterator<Item = (&str, &Session)> {
         self.sessions.iter().filter_map(move |(who, states)| Some((&**who, state(states, applied)?)))
@@ -108,6 +113,7 @@ fn apply_platform(session: &mut Session, event: &Event) -> bool {
             session.lose_memory();
             session.isolate = event.text("isolate").map(Into::into);
             session.incarnation += 1;
+            session.is_named = event.flag("named").unwrap_or(true);
         }
         "object.gone" => {
             session.lose_memory();

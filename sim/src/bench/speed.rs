@@ -39,7 +39,7 @@ pub enum Kind {
     Digested,
     /// With a kept trace.
     Kept,
-    /// With a kept trace and all claims.
+    /// With a kept trace, all claims and all rows of reach.
     Judged,
 }
 
@@ -163,7 +163,13 @@ pub fn one_run(plan: &Plan, kind: Kind) -> Result<RunResult, Error> {
     let keep = if matches!(kind, Kind::Digested) { Keep::DigestOnly } else { Keep::Trace };
     let is_judged = matches!(kind, Kind::Judged);
     // A crowd of ten thousand takes a while; whoever waits can interrupt it.
-    let options = RunOptions { keep, is_judged, wall_limit: Duration::from_secs(3_600), ..RunOptions::default() };
+    let options = RunOptions {
+        keep,
+        is_judged,
+        counts_reach: is_judged,
+        wall_limit: Duration::from_secs(3_600),
+        ..RunOptions::default()
+    };
     let result = run::run_plan(plan, &options)?;
     let failed = result.findings.iter().find(|finding| finding.exit_code() == ExitCode::Harness);
     match failed {

@@ -123,7 +123,7 @@ impl<'a> Hand<'a> {
 }
 
 fn job(scenario: &Scenario, seed: Seed) -> Job {
-    Job::of_seed(scenario.id, seed, TrialOptions { is_judged: true, ..TrialOptions::default() })
+    Job::of_seed(scenario.id, seed, TrialOptions { is_judged: true, counts_reach: true, ..TrialOptions::default() })
 }
 
 /// Asks for a run until it is known how it ends. Returns the answer, and a loss if the run ended a worker by itself and then

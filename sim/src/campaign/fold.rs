@@ -1,10 +1,11 @@
 //! Folds runs into the record of a campaign, one seed after the other in their order.
 
-use super::record::{CampaignOptions, ClaimTally, End, FindingRow, Record, VERSION, WORDINGS_MAX};
+use super::record::{CampaignOptions, ClaimTally, End, FindingRow, ReachTally, Record, VERSION, WORDINGS_MAX};
 use crate::exit_code::ExitCode;
 use crate::signature::Signature;
 use crate::trial::{Answer, Found};
 use scenarios::catalog::Scenario;
+use scenarios::reach;
 use scenarios::seed::Seed;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,6 +35,7 @@ impl Record {
             twice_count: 0,
             event_count: 0,
             scenarios: BTreeMap::new(),
+            reach: BTreeMap::new(),
             findings: BTreeMap::new(),
         }
     }
@@ -68,6 +70,7 @@ impl Record {
         self.event_count += answer.event_count;
         self.twice_count += u64::from(again.is_some());
         self.tally(scenario, answer);
+        self.reach(seed, &answer.reach);
         let differing = again.as_ref().filter(|again| *again != answer).map(|again| difference(answer, again));
         let mut counted = BTreeSet::new();
         for found in answer.findings.iter().chain(&differing) {
@@ -96,6 +99,23 @@ impl Record {
         let violated: BTreeSet<&str> =
             answer.findings.iter().filter(is_claim).map(|found| &*found.signature.claim).collect();
         violated.into_iter().for_each(|name| claim(name, |tally| tally.violated_count += 1));
+    }
+
+    /// Folds how close a run came to each row: a digit a row, in their order.
+    fn reach(&mut self, seed: Seed, digits: &str) {
+        let distances = digits.bytes().map(|digit| digit.saturating_sub(b'0'));
+        for (row, distance) in reach::rows().iter().zip(distances) {
+            let lit_count = u64::from(distance == 0);
+            match self.reach.get_mut(row.name) {
+                None => drop(self.reach.insert(row.name.to_owned(), ReachTally { lit_count, distance, seed })),
+                Some(tally) => {
+                    tally.lit_count += lit_count;
+                    if distance < tally.distance {
+                        (tally.distance, tally.seed) = (distance, seed);
+                    }
+                }
+            }
+        }
     }
 
     fn add(&mut self, scenario: &str, seed: Seed, found: &Found) {

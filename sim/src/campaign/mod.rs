@@ -7,6 +7,7 @@ pub mod fold;
 pub mod folder;
 pub mod outcome;
 pub mod output;
+pub mod reach;
 pub mod record;
 pub mod search;
 pub mod settle;

@@ -1,6 +1,7 @@
 //! A campaign after its end: the record, and for each finding what confirming and shrinking it gave. Every form of output is
 //! a function of this.
 
+use super::reach::{self, ReachRow};
 use super::record::{FindingRow, Record};
 use crate::exit_code::ExitCode;
 use crate::signature::Signature;
@@ -15,6 +16,8 @@ pub struct Outcome {
     pub findings: Vec<FindingOutcome>,
     /// Signatures that a baseline knows and this campaign did not meet.
     pub unseen: Vec<Signature>,
+    /// Whether a row of reach that is dark and not excused fails the campaign.
+    pub is_reach_required: bool,
     /// The arguments of `sim` that run the campaign again: `fuzz --seeds 0..1000 …`.
     pub command: String,
 }
@@ -58,8 +61,18 @@ pub struct Shrunk {
 }
 
 impl Outcome {
-    /// The exit code of all findings that no baseline knows.
+    /// The exit code of all findings that no baseline knows, and of dark rows of reach where these fail.
     pub fn exit_code(&self) -> ExitCode {
-        ExitCode::merge(self.findings.iter().filter(|found| !found.is_known).map(|found| found.signature.outcome))
+        let found = self.findings.iter().filter(|found| !found.is_known).map(|found| found.signature.outcome);
+        let unmet = (!self.unmet().is_empty()).then_some(ExitCode::Unmet);
+        ExitCode::merge(found.chain(unmet))
+    }
+
+    /// The rows of reach that fail the campaign.
+    pub fn unmet(&self) -> Vec<ReachRow> {
+        if !self.is_reach_required {
+            return Vec::new();
+        }
+        reach::rows(&self.record).into_iter().filter(ReachRow::is_unmet).collect()
     }
 }

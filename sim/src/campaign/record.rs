@@ -38,6 +38,9 @@ pub struct Record {
     /// What the runs of each scenario said of each claim.
     #[serde(deserialize_with = "without_doubles")]
     pub scenarios: BTreeMap<String, ScenarioTally>,
+    /// How close the runs came to each row of reach, by its name; none before the first run that was judged.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "without_doubles")]
+    pub reach: BTreeMap<String, ReachTally>,
     /// What was found, a row a signature.
     #[serde(deserialize_with = "without_doubles")]
     pub findings: BTreeMap<Signature, FindingRow>,
@@ -101,6 +104,18 @@ pub struct ClaimTally {
     pub violated_count: u64,
     /// Runs in which it could not be told.
     pub untold_count: u64,
+}
+
+/// How close the runs came to one row of reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReachTally {
+    /// Runs that came there, repetitions not counted.
+    pub lit_count: u64,
+    /// Conditions that the closest run lacked; 0 where some run came there.
+    pub distance: u8,
+    /// The smallest seed of the closest runs.
+    pub seed: Seed,
 }
 
 /// All runs of one signature.

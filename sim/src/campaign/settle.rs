@@ -41,6 +41,8 @@ pub struct Settling<'a> {
     pub baseline: &'a Baseline,
     /// The two kinds of workers of the campaign.
     pub specs: &'a [WorkerSpec; 2],
+    /// Whether dark rows of reach fail the campaign.
+    pub is_reach_required: bool,
     /// The arguments that run the campaign again.
     pub command: String,
     /// Where it is told how far it is.
@@ -74,7 +76,13 @@ pub fn settle(settling: &mut Settling<'_>) -> Result<Outcome, Error> {
     });
     settling.remove_strangers(&findings);
     let unseen = settling.baseline.unseen(findings.iter().map(|found| &found.signature).chain(record.findings.keys()));
-    Ok(Outcome { record: record.clone(), findings, unseen, command: settling.command.clone() })
+    Ok(Outcome {
+        record: record.clone(),
+        findings,
+        unseen,
+        is_reach_required: settling.is_reach_required,
+        command: settling.command.clone(),
+    })
 }
 
 impl Settling<'_> {

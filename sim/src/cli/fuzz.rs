@@ -2,6 +2,7 @@
 
 use super::args::{self, Changes, Format};
 use super::console::Console;
+use super::workers::Workers;
 use crate::campaign::baseline::Baseline;
 use crate::campaign::fleet::Orders;
 use crate::campaign::folder::{self, Existing, Folder};
@@ -14,12 +15,9 @@ use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::planted::Leak;
 use crate::progress::{Progress, spoken};
-use crate::supervisor::{MEMORY_LIMIT_MIB, WorkerSpec};
 use crate::{draw, files, interrupt, report};
-use clap::ValueEnum;
 use scenarios::catalog::Scenario;
 use scenarios::seed::Seed;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -53,9 +51,8 @@ pub struct Args {
     /// Run every seed twice, in different workers, and not only one in sixteen
     #[arg(long)]
     twice: bool,
-    /// Workers at the same time; as many as there are cores when absent
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1_024))]
-    jobs: Option<u16>,
+    #[command(flatten)]
+    workers: Workers,
     /// Folder of the campaign [default: a folder in `reports/fuzz` for this build and these options]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -71,12 +68,9 @@ pub struct Args {
     /// Runs that may be spent on cutting down one finding; 0 for none
     #[arg(long, value_name = "COUNT", default_value_t = SHRINK_RUNS, value_parser = args::shrink_runs)]
     shrink_runs: u64,
-    /// Wall-clock time that one run may take, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    run_limit_s: u64,
-    /// Memory that one worker may map, in MiB; its allocator alone reserves one GiB
-    #[arg(long, value_name = "MIB", default_value_t = MEMORY_LIMIT_MIB, value_parser = clap::value_parser!(u64).range(2_048..=1_048_576))]
-    memory_limit_mib: u64,
+    /// Fail with code 14 where a row of reach is dark and not excused by name (`sim reach`)
+    #[arg(long)]
+    require_reach: bool,
     /// Also print annotations for a CI run, and append the summary to the file that `GITHUB_STEP_SUMMARY` names
     #[arg(long)]
     github: bool,
@@ -106,8 +100,8 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     interrupt::notice()?;
     let mut watch = Watch::new(args, &folder);
     watch.announce(&record);
-    let orders = Orders { scenarios, is_twice: args.twice, specs: specs(args) };
-    search::search(&mut record, &orders, jobs(args), &mut watch)?;
+    let orders = Orders { scenarios, is_twice: args.twice, specs: args.workers.specs(&args.changes, args.plant_leak) };
+    search::search(&mut record, &orders, args.workers.jobs(), &mut watch)?;
     folder.save(&record)?;
     let was_interrupted = record.ended == Some(End::Interrupted);
     if was_interrupted {
@@ -119,6 +113,7 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
         changes: &changes,
         baseline: &baseline,
         specs: &orders.specs,
+        is_reach_required: args.require_reach,
         command: command(args, &record),
         progress: &mut watch.progress,
         is_hurried: false,
@@ -226,27 +221,6 @@ fn existing(args: &Args) -> Existing {
     }
 }
 
-fn jobs(args: &Args) -> NonZeroUsize {
-    let asked = args.jobs.and_then(|jobs| NonZeroUsize::new(usize::from(jobs)));
-    asked.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
-}
-
-/// The workers: one kind runs the seeds, the other repeats some, elsewhere, without an environment, at other addresses.
-fn specs(args: &Args) -> [WorkerSpec; 2] {
-    let mut arguments = args.changes.as_arguments();
-    arguments.push(format!("--memory-limit-mib={}", args.memory_limit_mib));
-    // Longer than whoever asked waits: it matters only when nobody waits any more.
-    arguments.push(format!("--run-limit-s={}", 2 * args.run_limit_s + 10));
-    let leak = args.plant_leak.and_then(|leak| leak.to_possible_value());
-    arguments.extend(leak.map(|leak| format!("--plant-leak={}", leak.get_name())));
-    let plain = WorkerSpec::plain(Duration::from_secs(args.run_limit_s));
-    let runner = WorkerSpec { arguments: arguments.clone(), ..plain };
-    arguments.push("--heap-ballast-kib=4321".to_owned());
-    let repeater =
-        WorkerSpec { arguments, directory: PathBuf::from("/"), is_environment_cleared: true, ..runner.clone() };
-    [runner, repeater]
-}
-
 /// The arguments that run the same campaign again.
 fn command(args: &Args, record: &Record) -> String {
     let CampaignOptions { from, to, .. } = &record.options;
@@ -258,6 +232,7 @@ fn command(args: &Args, record: &Record) -> String {
     words.extend(args.stop_after.map(|count| format!("--stop-after {count}")));
     words.extend((args.shrink_runs != SHRINK_RUNS).then(|| format!("--shrink-runs {}", args.shrink_runs)));
     words.extend(args.baseline.as_ref().map(|path| format!("--baseline {}", report::quoted(&path.to_string_lossy()))));
+    words.extend(args.require_reach.then(|| "--require-reach".to_owned()));
     words.join(" ")
 }
 

@@ -1,4 +1,4 @@
-//! `sim list`: what there is to run, what must hold, and what can be broken.
+//! `sim list`: what there is to run, what must hold and be reached, and what can be broken.
 
 use super::args::Format;
 use super::console::Console;
@@ -8,13 +8,13 @@ use crate::exit_code::ExitCode;
 use crate::report::kind_word;
 use crate::text::table;
 use model::defect::DEFECTS;
-use scenarios::invariants;
+use scenarios::{invariants, reach};
 use serde_json::{Value as Json, json};
 
 /// Arguments of `sim list`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// What to list; everything when it is left out
+    /// What to list; everything but the rows of reach, which are many, when it is left out
     what: Option<What>,
     /// Form of the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -28,6 +28,8 @@ enum What {
     Scenarios,
     /// What must hold: name, kind and claim
     Invariants,
+    /// What runs must reach: name, where it is described, and the situation
+    Reach,
     /// What can be broken: name, source, the check that is to catch it, and what goes wrong
     Defects,
 }
@@ -62,6 +64,7 @@ impl What {
         match self {
             Self::Scenarios => "scenarios",
             Self::Invariants => "invariants",
+            Self::Reach => "reach",
             Self::Defects => "defects",
         }
     }
@@ -70,6 +73,7 @@ impl What {
         match self {
             Self::Scenarios => &["id", "story"],
             Self::Invariants => &["name", "kind", "claim"],
+            Self::Reach => &["name", "source", "claim"],
             Self::Defects => &["name", "source", "caught_by", "story"],
         }
     }
@@ -81,6 +85,7 @@ impl What {
             Self::Invariants => {
                 invariants::ALL.iter().map(|each| row(&[each.name, kind_word(each.kind), each.claim])).collect()
             }
+            Self::Reach => reach::rows().iter().map(|each| row(&[each.name, each.source, each.claim])).collect(),
             Self::Defects => {
                 DEFECTS.iter().map(|each| row(&[each.name, each.source, each.caught_by, each.story])).collect()
             }

@@ -11,10 +11,12 @@ mod list;
 mod meta;
 mod operations;
 mod plan;
+mod reach;
 mod replay;
 mod run;
 mod shrink;
 mod worker;
+mod workers;
 
 use crate::error::Error;
 use crate::exit_code::ExitCode;
@@ -27,7 +29,7 @@ use std::ffi::OsString;
 /// Runs MCP sessions in Durable Objects from a seed, the same way every time, and judges what happened.
 ///
 /// Exit codes: 0 held, 2 usage or bad input, 10 safety, 11 liveness, 12 crash, 13 nondeterminism, 14 a fault was not
-/// delivered, 20 harness error, 130 interrupted.
+/// delivered or a situation not reached, 20 harness error, 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(name = "sim", version, subcommand_negates_reqs = true)]
 struct CommandLine {
@@ -44,7 +46,7 @@ struct CommandLine {
 enum Command {
     /// Run a seed through every scenario, or through one (the default)
     Run(run::Args),
-    /// Print the scenarios, invariants and defects
+    /// Print the scenarios, invariants and defects; or the rows of reach
     List(list::Args),
     /// Print the plan that a scenario draws from a seed
     Plan(plan::Args),
@@ -60,6 +62,8 @@ enum Command {
     Meta(meta::Args),
     /// Run many seeds: what fails is folded, run again in a fresh process, made small and kept
     Fuzz(fuzz::Args),
+    /// Run many seeds, and print which situations they came to and how close they came to the others
+    Reach(reach::Args),
     /// Print the suspension points of the modelled host
     Operations(operations::Args),
     /// Measure what must be fast or small, or set two builds against each other
@@ -116,6 +120,7 @@ fn dispatch(parsed: CommandLine, console: &mut Console) -> Result<ExitCode, Erro
         Command::Corpus(args) => corpus::execute(&args, console),
         Command::Meta(args) => meta::execute(&args, console),
         Command::Fuzz(args) => fuzz::execute(&args, console),
+        Command::Reach(args) => reach::execute(&args, console),
         Command::Operations(args) => operations::execute(&args, console),
         Command::Bench(args) => bench::execute(&args, console),
         Command::BenchPart(args) => bench_part::execute(&args, console),

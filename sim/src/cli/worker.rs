@@ -83,6 +83,7 @@ fn serve(job: &Job, args: &Args, changes: &draw::Overrides) -> Result<Answer, Er
         scheduler_seed: args.scheduler_seed,
         leak: args.plant_leak,
         are_pins_optional: job.trial.are_pins_optional,
+        counts_reach: job.trial.counts_reach,
         // The one who asked watches the clock too, and earlier: this process may hang and be ended.
         wall_limit: Duration::from_secs(args.run_limit_s),
     };

@@ -11,7 +11,8 @@ use crate::signature::Signature;
 use crate::trial::{Answer, Judge, TrialOptions};
 
 /// How a kept plan is tried: judged, with its decisions told, and with pins that lost what they are about told as well.
-pub const TRIAL: TrialOptions = TrialOptions { is_judged: true, are_pins_optional: true, tells_decisions: true };
+pub const TRIAL: TrialOptions =
+    TrialOptions { is_judged: true, are_pins_optional: true, tells_decisions: true, counts_reach: false };
 
 /// What an entry came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -41,7 +41,7 @@ impl Questions {
 /// Adds a sentence for everything that was found not to matter; what was found stays when the budget ends.
 pub(super) fn find(search: &mut Search<'_>, told: &mut Vec<String>) -> Result<(), Stop> {
     let plan = search.best.clone();
-    let options = TrialOptions { is_judged: true, are_pins_optional: true, tells_decisions: true };
+    let options = TrialOptions { is_judged: true, are_pins_optional: true, tells_decisions: true, counts_reach: false };
     let decisions = search.ask(&plan, options)?.decisions;
     let asked = |questions: &&Questions| decisions.iter().any(|(name, _)| questions.has(what_of(name)));
     let is_open = |questions: &&Questions| !plan.pins.keys().any(|name| questions.has(what_of(name)));

@@ -106,7 +106,8 @@ pub fn shrink(
     judge: &mut dyn Judge,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Shrinking, Error> {
-    let options = TrialOptions { is_judged: true, are_pins_optional: false, tells_decisions: true };
+    let options =
+        TrialOptions { is_judged: true, are_pins_optional: false, tells_decisions: true, counts_reach: false };
     let base = judge.judge(plan, options)?;
     check_target(&base, target)?;
     let mut search = Search {

@@ -177,8 +177,10 @@ impl Search<'_> {
 
     /// Runs a plan, and remembers what else it shows.
     pub fn judge(&mut self, plan: &Plan) -> Result<Answer, Stop> {
-        let answer =
-            self.ask(plan, TrialOptions { is_judged: true, are_pins_optional: true, tells_decisions: false })?;
+        let answer = self.ask(
+            plan,
+            TrialOptions { is_judged: true, are_pins_optional: true, tells_decisions: false, counts_reach: false },
+        )?;
         for found in &answer.findings {
             let signature = &found.signature;
             let is_cut = signature.outcome == ExitCode::Unmet;

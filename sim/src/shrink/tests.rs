@@ -19,7 +19,8 @@ fn stored(defect: &str) -> Plan {
     Plan { defects: vec![defect.to_owned()], ..entry.plan }
 }
 
-const JUDGED: TrialOptions = TrialOptions { is_judged: true, are_pins_optional: true, tells_decisions: false };
+const JUDGED: TrialOptions =
+    TrialOptions { is_judged: true, are_pins_optional: true, tells_decisions: false, counts_reach: false };
 
 fn shrunk(plan: &Plan, judge: &mut dyn Judge) -> Shrinking {
     let answer = judge.judge(plan, TrialOptions { are_pins_optional: false, ..JUDGED }).expect("it runs");

@@ -191,7 +191,7 @@ fn trace_file() -> Vec<u8> {
 }
 
 fn jobs() -> Vec<Vec<u8>> {
-    let trial = TrialOptions { is_judged: true, are_pins_optional: false, tells_decisions: true };
+    let trial = TrialOptions { is_judged: true, are_pins_optional: false, tells_decisions: true, counts_reach: true };
     let plan = plans().iter().filter_map(|bytes| Plan::parse(bytes).ok()).min_by_key(|plan| plan.to_json().len());
     let jobs = [
         Job::of_seed("idle/stream-stays-open", Seed(7), trial),
@@ -209,6 +209,7 @@ fn answer() -> Answer {
         unused_pins: vec!["s1/latency.rpc@0#0".to_owned()],
         decisions: vec![("s1/latency.rpc@0#0".to_owned(), 3)],
         deliveries: vec![1, 0],
+        reach: "0120".to_owned(),
         event_count: 12,
         telemetry_digest: "2ee3cf5138fa02ec".to_owned(),
         run_digest: "2ee3cf5138fa02ec".to_owned(),
@@ -234,6 +235,10 @@ const RECORD: &str = r#"{
     "idle/stream-stays-open": {"run_count": 40, "unjudged_count": 1,
       "claims": {"idle-runtime-is-released": {"violated_count": 3, "untold_count": 1}}},
     "swarm/many": {"run_count": 20, "unjudged_count": 0, "claims": {}}
+  },
+  "reach": {
+    "life-cycle/resident": {"lit_count": 60, "distance": 0, "seed": "10"},
+    "alarm/fails": {"lit_count": 0, "distance": 3, "seed": "12"}
   },
   "findings": {
     "liveness/idle-runtime-is-released/session": {

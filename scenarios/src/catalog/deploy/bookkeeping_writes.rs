@@ -13,6 +13,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "a deployment refuses a write of the idle clock: the session lives on, and its alarm is armed by the next use",
     weight: 3,
+    sometimes: &["situation/idle-alarm-rearmed"],
     plan,
 };
 

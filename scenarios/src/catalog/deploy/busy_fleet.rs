@@ -14,6 +14,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "a deployment resets a fleet of busy sessions: each is served again from what it has stored",
     weight: 4,
+    sometimes: &["situation/reset-meets-request", "situation/served-after-reset"],
     plan,
 };
 

@@ -13,6 +13,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "a storage operation fails with a text that nobody knows: the start that needed it fails, once captured",
     weight: 3,
+    sometimes: &["situation/init-fails"],
     plan,
 };
 

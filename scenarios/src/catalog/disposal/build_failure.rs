@@ -13,6 +13,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "a build fails, of a new session or of one that is restored: nothing is left behind, and the next request builds again",
     weight: 3,
+    sometimes: &["situation/init-fails", "situation/start-fails"],
     plan,
 };
 

@@ -15,6 +15,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "a disposal is interrupted at any of its steps: the teardown finishes all the same, and the session goes on",
     weight: 4,
+    sometimes: &["situation/disposal-interrupted"],
     plan,
 };
 

@@ -14,6 +14,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "an init is interrupted between its admission and its end: all that it had taken is given back",
     weight: 3,
+    sometimes: &["situation/init-interrupted"],
     plan,
 };
 

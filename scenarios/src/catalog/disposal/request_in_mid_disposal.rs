@@ -14,6 +14,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "requests come while an idle session's runtime is being closed: they wait, and a new runtime serves them",
     weight: 4,
+    sometimes: &["situation/request-during-disposal", "situation/start-during-teardown"],
     plan,
 };
 

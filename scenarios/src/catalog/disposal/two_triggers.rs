@@ -16,6 +16,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "the idle alarm, requests to make room and a start meet at one runtime: it is torn down once",
     weight: 3,
+    sometimes: &["situation/two-disposals-at-once"],
     plan,
 };
 

@@ -15,6 +15,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "a live stream keeps an idle runtime until the ceiling, or until it is ended",
     weight: 2,
+    sometimes: &["situation/stream-seen-by-alarm", "alarm/extend-stream"],
     plan,
 };
 

@@ -14,6 +14,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "code runs for minutes: its runtime is kept until the ceiling of running sessions",
     weight: 2,
+    sometimes: &["alarm/extend-running", "alarm/extend-running-remainder"],
     plan,
 };
 

@@ -21,6 +21,17 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "an idle session gives its runtime back while its client holds a stream open, and the next call is served as if nothing had happened",
     weight: 10,
+    sometimes: &[
+        "situation/stream-held-while-idle",
+        "situation/idle-alarm-rearmed",
+        "situation/call-meets-cold",
+        "situation/start-joined",
+        "alarm/dispose-quiet",
+        "alarm/extend-stream",
+        "alarm/extend-running",
+        "span/dispose/idle",
+        "life-cycle/cold-to-starting",
+    ],
     plan,
 };
 

@@ -14,6 +14,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "a session is used within milliseconds of its idle deadline, again and again: it is served each time",
     weight: 4,
+    sometimes: &["situation/touch-before-deadline", "situation/touch-during-alarm"],
     plan,
 };
 

@@ -13,6 +13,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "more sessions are built at once than permits exist: they queue, and none waits longer than ten seconds",
     weight: 3,
+    sometimes: &["situation/build-queued", "situation/build-queue-timeout"],
     plan,
 };
 

@@ -15,6 +15,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "more sessions are opened than the cap allows: the least recently used are evicted through their own stubs, and serve their next call",
     weight: 4,
+    sometimes: &["situation/cap-eviction", "situation/evicted-served-again"],
     plan,
 };
 

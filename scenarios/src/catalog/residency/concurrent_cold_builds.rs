@@ -14,6 +14,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "several cold builds overlap at the cap: each admission counts those before it, and evicts one session",
     weight: 4,
+    sometimes: &["situation/two-builds-at-once", "situation/cap-reached"],
     plan,
 };
 

@@ -15,6 +15,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "a request to make room is lost or late: nothing changes, others are asked, and it is asked again after its grace",
     weight: 4,
+    sometimes: &["situation/eviction-request-lost"],
     plan,
 };
 

@@ -13,6 +13,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "residents at the cap are touched in a random order, and newcomers evict the least recently used each time",
     weight: 3,
+    sometimes: &["situation/cap-eviction"],
     plan,
 };
 

@@ -14,6 +14,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "every resident is in use when a new session crosses the cap: it is built all the same, and says so",
     weight: 4,
+    sometimes: &["situation/cap-overflow"],
     plan,
 };
 

@@ -15,6 +15,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "a cold build fails, is interrupted or is cut off with its object: the place it was counted for is free again",
     weight: 4,
+    sometimes: &["situation/init-interrupted", "situation/init-fails"],
     plan,
 };
 

@@ -16,6 +16,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "a dozen sessions or more, any use, any trouble: what exists in a seed's world is drawn before how often",
     weight: 8,
+    sometimes: &["situation/two-builds-at-once", "situation/cap-reached", "situation/served-after-reset"],
     plan,
 };
 

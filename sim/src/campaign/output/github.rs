@@ -43,10 +43,17 @@ impl Kind {
 /// One annotation for each signature, and one with the verdict where nothing is wrong.
 pub fn github(outcome: &Outcome) -> String {
     let mut out = String::new();
+    let unmet = outcome.unmet();
+    if !unmet.is_empty() {
+        let names: Vec<&str> = unmet.iter().map(|row| row.row.name).collect();
+        let text = format!("{} dark and not excused: {}", counted(names.len(), "row"), names.join(", "));
+        annotation(&mut out, Kind::Error, "reach", &text);
+    }
     for kind in [Kind::Error, Kind::Warning, Kind::Notice] {
         let of_kind: Vec<_> = outcome.findings.iter().filter(|found| Kind::of(found) == kind).collect();
         let ends_with_verdict = kind == Kind::Notice && outcome.exit_code() == ExitCode::Held;
-        let room = ANNOTATION_COUNT_MAX - usize::from(ends_with_verdict);
+        let begins_with_reach = kind == Kind::Error && !unmet.is_empty();
+        let room = ANNOTATION_COUNT_MAX - usize::from(ends_with_verdict) - usize::from(begins_with_reach);
         let shown = if of_kind.len() > room { room - 1 } else { of_kind.len() };
         for found in &of_kind[..shown] {
             annotation(&mut out, kind, &found.signature.to_string(), &sentence(found, outcome));

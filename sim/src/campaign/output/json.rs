@@ -1,6 +1,7 @@
 //! The outcome of a campaign as JSON, for programs. Text in it is as it was: escaping is the business of who shows it.
 
 use super::super::outcome::{FindingOutcome, Outcome, Shrunk};
+use super::super::reach::{self, Light};
 use super::super::record::ScenarioTally;
 use super::{ClaimCounts, claims_of, new_and_known, run_count, scenarios_of};
 use crate::files::shown;
@@ -30,9 +31,25 @@ pub fn json(outcome: &Outcome) -> Json {
             "known_count": known.len(),
         },
         "scenarios": scenarios_of(outcome).iter().map(|(id, tally)| scenario(id, tally)).collect::<Vec<_>>(),
+        "reach": reach_of(outcome),
         "findings": outcome.findings.iter().map(finding).collect::<Vec<_>>(),
         "no_longer_seen": outcome.unseen,
     })
+}
+
+/// Dark rows in full, lit ones counted: what lit them is in `campaign.json`.
+fn reach_of(outcome: &Outcome) -> Json {
+    if outcome.record.reach.is_empty() {
+        return Json::Null;
+    }
+    let rows = reach::rows(&outcome.record);
+    let lit_count = rows.iter().filter(|row| row.is_lit()).count();
+    let dark = rows.iter().filter(|row| !row.is_lit() && row.light != Light::Untold);
+    let dark = dark.map(|row| {
+        let seed = if let Light::Dark { seed, .. } = row.light { Some(seed) } else { None };
+        json!({"row": row.row.name, "excuse": row.excuse, "is_unmet": row.is_unmet(), "seed": seed, "closest": row.closest()})
+    });
+    json!({"row_count": rows.len(), "lit_count": lit_count, "dark": dark.collect::<Vec<_>>()})
 }
 
 fn scenario(id: &str, tally: &ScenarioTally) -> Json {

@@ -4,6 +4,7 @@
 //! added row by row and block by block while it fits, and what did not fit is told in a sentence.
 
 use super::super::outcome::{FindingOutcome, Outcome};
+use super::super::reach::{self, Light, ReachRow};
 use super::super::record::ScenarioTally;
 use super::{ClaimCounts, claims_of, counted, cut, lines, run_count, scenarios_of, shrunk_line, typed, verdict};
 use crate::exit_code::ExitCode;
@@ -44,6 +45,7 @@ pub fn markdown(outcome: &Outcome) -> String {
     let rows = scenarios_of(outcome).into_iter().map(|(id, tally)| scenario_row(id, &tally));
     let mut left_out_below = Vec::new();
     push(&mut scenarios, rows, TABLE_BYTES_MAX, "row", "of the table of scenarios", &mut left_out_below);
+    scenarios.push_str(&reach(outcome));
     let room = BYTES_MAX.saturating_sub(out.len() + scenarios.len() + 1_000);
     push(&mut out, outcome.findings.iter().map(finding), room, "block", "of findings", &mut left_out);
     left_out.extend(left_out_below);
@@ -54,6 +56,33 @@ pub fn markdown(outcome: &Outcome) -> String {
             "\nLeft out, since a summary has room for so much only: {}. All of it is in `findings.json`.",
             left_out.join(", ")
         );
+    }
+    out
+}
+
+/// What of reach is lit and dark, and every dark row that nobody excuses. There are as many rows as the program knows.
+fn reach(outcome: &Outcome) -> String {
+    if outcome.record.reach.is_empty() {
+        return String::new();
+    }
+    let rows = reach::rows(&outcome.record);
+    let mut out = format!("\n### Reach\n\n{}\n\n", inline(&reach::sentence(&rows)));
+    out.push_str("| group | rows | lit | dark, excused | dark |\n|---|--:|--:|--:|--:|\n");
+    for (group, rows) in reach::groups(&rows) {
+        let lit = rows.iter().filter(|row| row.is_lit()).count();
+        let excused = rows.iter().filter(|row| !row.is_lit() && row.excuse.is_some()).count();
+        let dark = rows.len() - lit - excused;
+        let _ = writeln!(out, "| {} | {} | {lit} | {excused} | {dark} |", code(group.name), rows.len());
+    }
+    let is_told = |row: &&ReachRow| row.excuse.is_none() && matches!(row.light, Light::Dark { .. });
+    if rows.iter().any(|row| is_told(&row)) {
+        out.push_str("\n| dark row | what it is | closest seed | scenario | how close |\n|---|---|--:|---|---|\n");
+    }
+    for row in rows.iter().filter(is_told) {
+        let Light::Dark { seed, .. } = row.light else { continue };
+        let scenario = reach::scenario_of(&outcome.record, seed).map_or("", |scenario| scenario.id);
+        let (name, claim, closest) = (code(row.row.name), inline(row.row.claim), row.closest().unwrap_or_default());
+        let _ = writeln!(out, "| {name} | {claim} | {seed} | {} | {} |", code(scenario), inline(&closest));
     }
     out
 }

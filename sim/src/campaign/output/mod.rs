@@ -5,6 +5,7 @@ mod github;
 mod json;
 mod junit;
 mod markdown;
+pub mod reach;
 #[cfg(test)]
 pub mod sample;
 #[cfg(test)]
@@ -83,7 +84,11 @@ fn verdict(outcome: &Outcome) -> String {
             format!("{} {} found that no baseline knows, and {known} known", counted(new, "finding"), was(new))
         }
     };
-    format!("{}, {}: {found}", counted(run_count(outcome), "run"), end(outcome))
+    let dark = match outcome.unmet().len() {
+        0 => String::new(),
+        dark => format!("; {} of reach {} dark", counted(dark, "row"), if dark == 1 { "is" } else { "are" }),
+    };
+    format!("{}, {}: {found}{dark}", counted(run_count(outcome), "run"), end(outcome))
 }
 
 fn was(count: usize) -> &'static str {

@@ -1,7 +1,9 @@
 //! Outcomes for tests: one with a finding of every kind, and the same with hostile text wherever text comes from outside.
 
 use crate::campaign::outcome::{FindingOutcome, Outcome, Shrunk};
-use crate::campaign::record::{CampaignOptions, ClaimTally, End, FindingRow, Record, ScenarioTally, VERSION};
+use crate::campaign::record::{
+    CampaignOptions, ClaimTally, End, FindingRow, ReachTally, Record, ScenarioTally, VERSION,
+};
 use crate::exit_code::ExitCode;
 use crate::signature::Signature;
 use scenarios::seed::Seed;
@@ -49,8 +51,24 @@ pub fn outcome() -> Outcome {
         record: record(&findings),
         findings,
         unseen,
+        is_reach_required: false,
         command: "fuzz --seeds 0..100 --defect=idle-alarm-not-rearmed".to_owned(),
     }
+}
+
+/// The same, of a campaign that must reach everything: a row that runs came to, one that is near, one that is far.
+pub fn with_reach() -> Outcome {
+    let row =
+        |name: &str, lit_count, distance, seed| (name.to_owned(), ReachTally { lit_count, distance, seed: Seed(seed) });
+    let mut outcome = outcome();
+    outcome.is_reach_required = true;
+    outcome.record.options.scenarios = scenarios::catalog::all().map(|scenario| scenario.id.to_owned()).collect();
+    outcome.record.reach = BTreeMap::from([
+        row("life-cycle/resident", 60, 0, 2),
+        row("alarm/dispose-quiet", 0, 2, 31),
+        row("situation/cap-eviction", 0, 3, 0),
+    ]);
+    outcome
 }
 
 /// The same with that text in every place that text from outside can come to.
@@ -144,6 +162,7 @@ fn record(findings: &[FindingOutcome]) -> Record {
         twice_count: 7,
         event_count: 123_456,
         scenarios,
+        reach: BTreeMap::new(),
         findings: findings.iter().map(|found| (found.signature.clone(), found.row.clone())).collect(),
     }
 }

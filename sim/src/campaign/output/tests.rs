@@ -3,6 +3,7 @@
 use super::sample::{HOSTILE, hostile, outcome};
 use super::*;
 use crate::report::Style;
+use scenarios::reach::Closest;
 
 const BRIGHT: Style = Style { is_colored: true, has_glyphs: true };
 
@@ -117,4 +118,41 @@ fn every_row_of_a_table_has_its_cells_and_no_markup_of_others() {
         }
         assert_eq!(fence, None, "a fence is open at the end");
     }
+}
+
+#[test]
+fn dark_rows_of_reach_are_told_in_every_form_where_they_fail() {
+    let mut outcome = sample::with_reach();
+    outcome.findings.clear();
+    let (plain, page, annotations) = (text(&outcome, Style::default()), markdown(&outcome), github(&outcome));
+    assert!(plain.contains("dark  alarm/dispose-quiet  2 of 4 conditions; missing: its alarm fires"), "{plain}");
+    assert!(plain.contains(" rows lit; ") && plain.contains("unmet  100 runs"), "{plain}");
+    assert!(page.contains("\n| `alarm/dispose-quiet` | a session with nothing live is disposed"), "{page}");
+    assert!(annotations.starts_with("::error title=reach::"), "{annotations}");
+    let dark = json(&outcome)["reach"]["dark"].clone();
+    assert!(dark.as_array().is_some_and(|rows| rows.iter().any(|row| row["row"] == "alarm/dispose-quiet")), "{dark}");
+    outcome.is_reach_required = false;
+    assert!(github(&outcome).starts_with("::notice ") && !text(&outcome, Style::default()).contains("dark  alarm/"));
+}
+
+#[test]
+fn a_group_of_reach_looks_like_this() {
+    let record = sample::with_reach().record;
+    let closest = Closest { distance: 2, session: Some("s1".into()), at_ms: 1_027 };
+    let places = reach::Places::from([("alarm/dispose-quiet", closest)]);
+    let told = reach::text(&record, &places, Style::default());
+    let row = told.lines().skip_while(|line| !line.contains("alarm/dispose-quiet ")).take(2);
+    let lines: Vec<&str> = row.map(str::trim).collect();
+    assert!(
+        lines[0].starts_with("DARK  alarm/dispose-quiet  ")
+            && lines[0].ends_with("a session with nothing live is disposed")
+    );
+    let closest = "closest idle/stream-stays-open seed 31, s1 at 1027 ms: 2 of 4 conditions; missing: its alarm fires once it has been idle for the timeout";
+    assert_eq!(lines[1], closest);
+    assert!(
+        told.lines().any(|line| line.trim_start().starts_with("lit   life-cycle/resident ")
+            && line.ends_with("60 runs, first seed 2"))
+    );
+    let bright = reach::text(&record, &places, BRIGHT);
+    assert!(bright.contains('\u{1b}') && bright.contains('●') && bright.contains('○'));
 }

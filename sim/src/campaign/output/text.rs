@@ -1,6 +1,7 @@
 //! The outcome of a campaign as text for people: each finding with its block and commands, then one line with the verdict.
 
 use super::super::outcome::{FindingOutcome, Outcome};
+use super::super::reach;
 use super::super::record::Record;
 use super::{lines, seen_in, shrunk_line, verdict};
 use crate::exit_code::ExitCode;
@@ -25,6 +26,10 @@ pub fn text(outcome: &Outcome, style: Style) -> String {
     }
     for signature in &outcome.unseen {
         let _ = writeln!(out, "no longer seen: {}", printable(&signature.to_string()));
+    }
+    if !outcome.record.reach.is_empty() {
+        out.push_str(&super::reach::unmet_lines(&outcome.unmet()));
+        let _ = writeln!(out, "reach: {}", reach::sentence(&reach::rows(&outcome.record)));
     }
     let (ansi, sign) = if outcome.exit_code() == ExitCode::Held { (GOOD, '✓') } else { (BAD, '✗') };
     let sign = if style.has_glyphs { format!("{sign} ") } else { String::new() };

@@ -1,9 +1,11 @@
 //! Records from bytes. A record is read back to go on with its campaign, so everything that is later added, subtracted or
 //! shown is bounded here, and what contradicts itself is refused instead of carried on.
 
-use super::{FindingRow, Record, ScenarioTally, VERSION, WORDINGS_MAX};
+use super::{FindingRow, ReachTally, Record, ScenarioTally, VERSION, WORDINGS_MAX};
 use scenarios::bad_input::BadInput;
 use scenarios::document::Format;
+use scenarios::reach::CONDITION_COUNT_MAX;
+use scenarios::seed::Seed;
 use std::collections::BTreeSet;
 
 /// How records begin.
@@ -69,6 +71,11 @@ impl Record {
                 }
             }
         }
+        for (name, tally) in &self.reach {
+            let place = format!("reach[{:?}]", crate::text::shortened(name, 60));
+            text(&place, name)?;
+            tally.validate(&place, from, self.seed_count)?;
+        }
         for (signature, row) in &self.findings {
             let place = format!("findings[\"{signature}\"]");
             known(&format!("{place}.scenario"), &row.scenario, &ids)?;
@@ -127,12 +134,21 @@ impl ScenarioTally {
     }
 }
 
+impl ReachTally {
+    fn validate(&self, place: &str, from: u64, seed_count: u64) -> Result<(), BadInput> {
+        count(&format!("{place}.lit_count"), self.lit_count, seed_count)?;
+        if (self.lit_count > 0) != (self.distance == 0) {
+            let told = format!("{} runs came there, and the closest lacked {}", self.lit_count, self.distance);
+            return Err(wrong(&format!("{place}.distance"), told));
+        }
+        count(&format!("{place}.distance"), self.distance.into(), CONDITION_COUNT_MAX as u64)?;
+        is_run(&format!("{place}.seed"), self.seed, from, seed_count)
+    }
+}
+
 impl FindingRow {
     fn validate(&self, place: &str, from: u64, seed_count: u64) -> Result<(), BadInput> {
-        let is_run = self.seed.0 >= from && self.seed.0 - from < seed_count;
-        if !is_run {
-            return Err(wrong(&format!("{place}.seed"), "is none of the seeds that were run"));
-        }
+        is_run(&format!("{place}.seed"), self.seed, from, seed_count)?;
         if self.count == 0 {
             return Err(wrong(&format!("{place}.count"), "is 0"));
         }
@@ -155,6 +171,13 @@ impl FindingRow {
 fn is_id(id: &str) -> bool {
     let is_plain = |each: char| each.is_ascii_lowercase() || each.is_ascii_digit() || each == '-';
     id.split('/').all(|part| !part.is_empty() && part.chars().all(is_plain))
+}
+
+fn is_run(place: &str, seed: Seed, from: u64, seed_count: u64) -> Result<(), BadInput> {
+    if seed.0 >= from && seed.0 - from < seed_count {
+        return Ok(());
+    }
+    Err(wrong(place, "is none of the seeds that were run"))
 }
 
 fn known(place: &str, id: &str, ids: &BTreeSet<&str>) -> Result<(), BadInput> {
@@ -195,18 +218,23 @@ fn wrong(place: &str, problem: impl Into<String>) -> BadInput {
 mod tests {
     use super::*;
     use crate::campaign::output::sample;
-    use scenarios::seed::Seed;
+
+    fn reach(record: &mut Record, lit_count: u64, distance: u8, seed: u64) {
+        let tally = ReachTally { lit_count, distance, seed: Seed(seed) };
+        record.reach.insert("life-cycle/resident".to_owned(), tally);
+    }
 
     #[test]
     fn a_record_is_read_as_it_is_written() {
-        let record = sample::outcome().record;
+        let mut record = sample::outcome().record;
+        reach(&mut record, 60, 0, 2);
         assert_eq!(Record::parse(record.to_json().as_bytes()), Ok(record));
     }
 
     #[test]
     fn a_record_that_contradicts_itself_is_refused_with_its_place() {
         type Change = fn(&mut Record);
-        let wrong: [(Change, &str); 12] = [
+        let wrong: [(Change, &str); 14] = [
             (|record| record.options.to = Some(record.options.from), "options.to: the range has no seed in it"),
             (|record| record.seed_count -= 1, "scenarios: 100 runs of 99 seeds"),
             (|record| record.seed_count = u64::MAX, "seed_count: 18446744073709551615, at most"),
@@ -220,6 +248,8 @@ mod tests {
                 |record| record.scenarios.values_mut().for_each(|tally| tally.unjudged_count = tally.run_count + 1),
                 ".unjudged_count",
             ),
+            (|record| reach(record, 60, 4, 2), ".distance: 60 runs came there, and the closest lacked 4"),
+            (|record| reach(record, 0, 4, 100), ".seed: is none of the seeds that were run"),
             (|record| record.findings.values_mut().for_each(|row| row.count = 0), ".count: is 0"),
             (
                 |record| record.findings.values_mut().for_each(|row| row.seed = Seed(u64::MAX)),
