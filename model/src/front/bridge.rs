@@ -143,7 +143,8 @@ async fn post(exchange: &Rc<Exchange>, session_id: Option<String>, props: Value)
         exchange.answer(202, cors(), String::new());
         return Ok(());
     }
-    pump::stream(exchange, &session_id, socket, Pump::Post);
+    let opened_ms = EventLoop::current().now_ms();
+    pump::stream(exchange, &session_id, socket, Pump::Post { opened_ms });
     Ok(())
 }
 

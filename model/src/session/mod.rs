@@ -187,6 +187,10 @@ impl AgentHost for SessionObject {
         &self.agent
     }
 
+    fn config(&self) -> &Rc<HostConfig> {
+        &self.config
+    }
+
     fn on_start(self: Rc<Self>, props: Option<Value>) -> LocalFuture<Result<(), JsError>> {
         Box::pin(start::on_start(self, props))
     }
@@ -227,8 +231,8 @@ impl DurableObject for SessionObject {
         }))
     }
 
-    fn socket_message(self: Rc<Self>, _socket: Socket, text: Arc<str>) -> LocalFuture<Result<(), JsError>> {
-        Box::pin(connect::message(self, text))
+    fn socket_message(self: Rc<Self>, socket: Socket, text: Arc<str>) -> LocalFuture<Result<(), JsError>> {
+        Box::pin(connect::message(self, socket, text))
     }
 
     fn socket_close(self: Rc<Self>, _socket: Socket, _code: u16) -> LocalFuture<Result<(), JsError>> {

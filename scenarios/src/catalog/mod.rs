@@ -1,8 +1,10 @@
 //! The scenarios: an id is a path, a scenario is a pure function from a seed to a plan, with a story in one sentence.
 
+pub mod destroy;
 pub mod draft;
 pub mod idle;
 pub mod residency;
+pub mod stream;
 
 use crate::plan::Plan;
 use crate::seed::Seed;
@@ -23,7 +25,7 @@ pub struct Scenario {
 }
 
 /// One line a group.
-const GROUPS: &[&[Scenario]] = &[idle::SCENARIOS, residency::SCENARIOS];
+const GROUPS: &[&[Scenario]] = &[idle::SCENARIOS, residency::SCENARIOS, stream::SCENARIOS, destroy::SCENARIOS];
 
 /// All scenarios, in the order they run.
 pub fn all() -> impl Iterator<Item = &'static Scenario> {
