@@ -116,6 +116,10 @@ pub enum Defect {
     AnswerOnEveryListener,
     /// An undelivered stream is replayed on every listener that asks.
     ReplayUnguarded,
+    /// A DELETE that meets the wipe of its session is answered 500. Found here.
+    DeleteMeetsWipe,
+    /// Between its wipe and its abort an object restores the session from memory. Found here.
+    WipedSessionRestored,
 }
 
 /// What is known about a defect.
@@ -579,6 +583,22 @@ pub const DEFECTS: &[DefectInfo] = &[
         described: false,
         story: "two listeners of one client both get the results that were not delivered",
         caught_by: "one-replay-at-a-time",
+    },
+    DefectInfo {
+        defect: Defect::DeleteMeetsWipe,
+        name: "delete-meets-wipe",
+        source: "found here, FINDINGS.md 11",
+        described: true,
+        story: "a DELETE that is repeated while the first one takes effect gets a bare 500, and somebody is paged",
+        caught_by: "refusals-are-told",
+    },
+    DefectInfo {
+        defect: Defect::WipedSessionRestored,
+        name: "wiped-session-restored",
+        source: "found here, FINDINGS.md 12",
+        described: true,
+        story: "a request that meets the wipe of its session gets a bare 500",
+        caught_by: "refusals-are-told",
     },
 ];
 

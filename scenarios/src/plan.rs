@@ -249,6 +249,11 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cut: Option<Cut>,
     },
+    /// The client reads nothing that comes for so long, on any of its connections, and goes on with its next step.
+    Stall {
+        /// Whole ms.
+        ms: u64,
+    },
     /// Opens one more standalone GET stream, beside those that it holds.
     Listen {},
     /// The client uses the session that another one uses now.
@@ -281,6 +286,7 @@ impl Action {
             Action::Call { .. } => "call",
             Action::Post { .. } => "post",
             Action::Recover { .. } => "recover",
+            Action::Stall { .. } => "stall",
             Action::Listen {} => "listen",
             Action::Adopt { .. } => "adopt",
             Action::Resume { .. } => "resume",

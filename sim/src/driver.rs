@@ -224,8 +224,10 @@ impl Performer {
             Action::Stream {} => drop(client.stream(false).await),
             Action::Listen {} => drop(client.stream(true).await),
             Action::Adopt { of } => {
-                client.adopt(self.history.session_of(of));
-                self.history.say_adopted(name, of);
+                if let Some(session) = self.history.session_of(of) {
+                    client.adopt(session);
+                    self.history.say_adopted(name, of);
+                }
             }
             Action::Call { code, overlap: false } => {
                 self.history.learn(name, &client.call(code, CallOptions::default()).await);
@@ -242,6 +244,7 @@ impl Performer {
             }
             Action::Ping {} => drop(client.ping().await),
             Action::EndStream {} => client.end_stream(),
+            Action::Stall { ms } => client.stall(*ms),
             Action::Close {} => drop(client.close().await),
         }
     }

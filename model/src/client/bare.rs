@@ -13,6 +13,7 @@ use super::stream::Listener;
 use super::wire::{Message, http_request};
 use super::{Asked, ClientConfig, ClientObserver, Cut, Noticed, Op, Outcome, RequestOutcome};
 use crate::net::http_client::Request;
+use crate::net::stalls;
 use crate::net::timer::with_deadline;
 use crate::rt;
 
@@ -89,8 +90,13 @@ impl Client {
     }
 
     /// Uses a session that somebody else opened.
-    pub fn adopt(&self, session: Option<String>) {
-        *self.session.borrow_mut() = session;
+    pub fn adopt(&self, session: String) {
+        *self.session.borrow_mut() = Some(session);
+    }
+
+    /// Reads nothing of any answer for so long, in ms.
+    pub fn stall(&self, ms: u64) {
+        stalls::stall(&self.config.label, ms);
     }
 
     /// Runs `code` by the tool `execute`.

@@ -12,11 +12,13 @@ use super::edge::session_key;
 use super::exchange::Exchange;
 use super::pump::{self, Pump};
 use crate::config::MAX_POST_BODY_BYTES;
+use crate::defect::defect;
 use crate::js::EventLoop;
 use crate::mcp::{self, is_message, is_request};
 use crate::platform::{ClientSocket, FetchRequest, JsError, Stub, join, module_scope, sleep};
 use crate::rt;
 use crate::session::NAME_PREFIX;
+use crate::session::failure::classify;
 
 crate::operations! {
     BODY_READ = "bridge.post · body.read", Io, 0, assumed; "the client's body"
@@ -179,7 +181,10 @@ async fn delete(exchange: &Rc<Exchange>, session_id: Option<String>) -> Result<(
         refuse(exchange, 400, mcp::TRANSPORT_ERROR, "Bad Request: Mcp-Session-Id header is required");
         return Ok(());
     };
-    let stub = set_name(&session_id, None).await?;
+    let stub = match set_name(&session_id, None).await {
+        Ok(stub) => stub,
+        Err(error) => return refuse_if_gone(exchange, &session_id, error).await,
+    };
     if stub.rpc(&GET_INITIALIZE, "getInitializeRequest", Value::Null).await?.is_null() {
         refuse(exchange, 404, mcp::SESSION_ERROR, "Session not found");
         return Ok(());
@@ -187,6 +192,18 @@ async fn delete(exchange: &Rc<Exchange>, session_id: Option<String>) -> Result<(
     stub.rpc(&SCHEDULE_DESTROY, "_cf_scheduleDestroy", Value::Null).await?;
     // The SDK answers 204; the edge rewrites that to 200 and keeps the headers.
     exchange.answer(200, cors(), String::new());
+    Ok(())
+}
+
+/// Found here: a DELETE that meets the wipe of its session finds a new object, whose start fails for want of props. That
+/// is no failure of the host: the session is gone.
+async fn refuse_if_gone(exchange: &Rc<Exchange>, session_id: &str, error: JsError) -> Result<(), JsError> {
+    let is_known = defect!(exchange.config, DeleteMeetsWipe) || classify(&error).is_some();
+    let stub = Stub::new(session_key(session_id));
+    if is_known || !stub.rpc(&GET_INITIALIZE, "getInitializeRequest", Value::Null).await?.is_null() {
+        return Err(error);
+    }
+    refuse(exchange, 404, mcp::SESSION_ERROR, "Session not found");
     Ok(())
 }
 

@@ -97,6 +97,8 @@ pub struct SessionObject {
     pub(crate) resolved_session_name: RefCell<Option<Arc<str>>>,
     /// Whether it was condemned, or is being, in this incarnation.
     pub(crate) condemned: Cell<bool>,
+    /// Whether its end has begun: what it still has in memory is nobody's any more.
+    pub(crate) destroying: Cell<bool>,
     pub(crate) claimed: report::Claimed,
     pub(crate) approvals: approvals::Approvals,
     pub(crate) leases: leases::Leases,
@@ -124,6 +126,7 @@ impl SessionObject {
             last_activity_ms: Cell::new(0),
             resolved_session_name: RefCell::new(None),
             condemned: Cell::new(false),
+            destroying: Cell::new(false),
             claimed: report::Claimed::default(),
             approvals: approvals::Approvals::default(),
             leases: leases::Leases::default(),

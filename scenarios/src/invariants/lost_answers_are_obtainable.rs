@@ -69,10 +69,14 @@ fn judged_at<'t>(case: &Case<'t>, get: &Request<'t>) -> Option<&'t Event> {
     (is_told && !is_cut && !is_superseded).then_some(shown)
 }
 
-/// Whether a GET has begun and shown nothing yet.
-fn is_on_its_way(get: &Request<'_>, ordinal: u32) -> bool {
-    let shown = get.head.or(get.end).map_or(u32::MAX, |event| event.ordinal);
-    (get.begin.ordinal..shown).contains(&ordinal)
+/// Whether a GET has begun and shown nothing yet; one that its client left goes on for a while.
+fn may_be_on_its_way(get: &Request<'_>, event: &Event) -> bool {
+    let is_shown = match (get.head, get.end) {
+        (Some(head), _) => head.ordinal < event.ordinal,
+        (None, Some(end)) => end.at_ms + BROUGHT_WITHIN_MS < event.at_ms,
+        (None, None) => false,
+    };
+    get.begin.ordinal < event.ordinal && !is_shown
 }
 
 /// Whether the client itself ended the stream that it held.
@@ -108,7 +112,7 @@ impl<'t> Kept<'t> {
             let is_attached = matches!(&*event.name, "listener.attached" | "stream.resumed");
             if is_attached && event.stream == Stream::State {
                 let who = event.who().unwrap_or("");
-                let mut waiting = gets.iter().filter(|get| get.session == who && is_on_its_way(get, event.ordinal));
+                let mut waiting = gets.iter().filter(|get| get.session == who && may_be_on_its_way(get, event));
                 if let (Some(get), None) = (waiting.next(), waiting.next()) {
                     let of_this = kept.asked_by(who, event.text("cursor"));
                     asked.entry(get.begin.ordinal).or_insert(of_this);

@@ -231,6 +231,9 @@ fn validate_client(place: &str, client: &ClientPlan) -> Result<(), PlanError> {
                 "shorten the code",
             ));
         }
+        if let Action::Stall { ms } = &step.action {
+            span(&format!("{place}.action.ms"), *ms)?;
+        }
         if let Action::Post { copies, .. } = &step.action {
             count(&format!("{place}.action.copies"), *copies, 1, COPY_COUNT_MAX)?;
         }

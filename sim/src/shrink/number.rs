@@ -36,6 +36,8 @@ pub enum Place {
     CutEvents(usize, usize),
     /// How long after that: client, step.
     CutMs(usize, usize),
+    /// How long a client reads nothing: client, step.
+    StallMs(usize, usize),
     /// The value of a pin.
     Pin(String),
 }
@@ -54,7 +56,8 @@ pub fn places(plan: &Plan) -> Vec<Place> {
         for (step, each) in client.steps.iter().enumerate() {
             let waits = code::waits(&each.action).into_iter();
             list.extend(waits.map(|(statement, _)| Place::Wait(at, step, statement)));
-            let numbers = [Place::Copies(at, step), Place::CutEvents(at, step), Place::CutMs(at, step)];
+            let numbers =
+                [Place::Copies(at, step), Place::CutEvents(at, step), Place::CutMs(at, step), Place::StallMs(at, step)];
             list.extend(numbers.into_iter().filter(|place| value(plan, place).is_some()));
         }
     }
@@ -108,6 +111,10 @@ pub fn value(plan: &Plan, place: &Place) -> Option<u64> {
         },
         Place::CutEvents(client, step) => cut_of(plan, *client, *step).map(|cut| u64::from(cut.after_events)),
         Place::CutMs(client, step) => cut_of(plan, *client, *step).map(|cut| cut.ms),
+        Place::StallMs(client, step) => match action(plan, *client, *step)? {
+            Action::Stall { ms } => Some(*ms),
+            _ => None,
+        },
         Place::Pin(name) => plan.pins.get(name).copied(),
     }
 }
@@ -154,6 +161,10 @@ pub fn with(plan: &Plan, place: &Place, number: u64) -> Option<Plan> {
         }
         Place::Copies(client, step) => match &mut changed.clients.get_mut(*client)?.steps.get_mut(*step)?.action {
             Action::Post { copies, .. } => *copies = small?,
+            _ => return None,
+        },
+        Place::StallMs(client, step) => match &mut changed.clients.get_mut(*client)?.steps.get_mut(*step)?.action {
+            Action::Stall { ms } => *ms = number,
             _ => return None,
         },
         Place::CutEvents(client, step) | Place::CutMs(client, step) => {

@@ -3,6 +3,7 @@
 pub mod cut_and_resume;
 pub mod max_age;
 pub mod oversize_event;
+pub mod slow_reader;
 pub mod two_listeners;
 pub mod undelivered_result;
 
@@ -18,6 +19,7 @@ pub const SCENARIOS: &[Scenario] = &[
     two_listeners::SCENARIO,
     oversize_event::SCENARIO,
     max_age::SCENARIO,
+    slow_reader::SCENARIO,
 ];
 
 /// Code that waits so long, in ms, and returns a mark of that client's next step; of so many bytes if there are any.
