@@ -116,8 +116,8 @@ pub enum Defect {
     AnswerOnEveryListener,
     /// An undelivered stream is replayed on every listener that asks.
     ReplayUnguarded,
-    /// A DELETE that meets the wipe of its session is answered 500. Found here.
-    DeleteMeetsWipe,
+    /// A request that passed its owner check before its session was wiped starts a new one under the dead id. Found here.
+    WipedSessionRevived,
     /// Between its wipe and its abort an object restores the session from memory. Found here.
     WipedSessionRestored,
 }
@@ -585,19 +585,19 @@ pub const DEFECTS: &[DefectInfo] = &[
         caught_by: "one-replay-at-a-time",
     },
     DefectInfo {
-        defect: Defect::DeleteMeetsWipe,
-        name: "delete-meets-wipe",
+        defect: Defect::WipedSessionRevived,
+        name: "wiped-session-revived",
         source: "found here, FINDINGS.md 11",
         described: true,
-        story: "a DELETE that is repeated while the first one takes effect gets a bare 500, and somebody is paged",
-        caught_by: "refusals-are-told",
+        story: "a request that meets the wipe of its session builds a runtime for a dead id, and a DELETE gets a bare 500",
+        caught_by: "ended-session-stays-ended",
     },
     DefectInfo {
         defect: Defect::WipedSessionRestored,
         name: "wiped-session-restored",
         source: "found here, FINDINGS.md 12",
         described: true,
-        story: "a request that meets the wipe of its session gets a bare 500",
+        story: "a request that comes between the wipe of its session and the end of the object gets a bare 500",
         caught_by: "refusals-are-told",
     },
 ];

@@ -29,6 +29,6 @@ pub const STRENGTHS: &[Strength] = &[
     predicted("connect-waits-for-answer", "accept-never-waits"),
     predicted("answer-on-every-listener", "one-message-one-stream"),
     predicted("replay-unguarded", "one-replay-at-a-time"),
-    predicted("delete-meets-wipe", "refusals-are-told"),
+    predicted("wiped-session-revived", "ended-session-stays-ended"),
     predicted("wiped-session-restored", "refusals-are-told"),
 ];

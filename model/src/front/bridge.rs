@@ -12,13 +12,11 @@ use super::edge::session_key;
 use super::exchange::Exchange;
 use super::pump::{self, Pump};
 use crate::config::MAX_POST_BODY_BYTES;
-use crate::defect::defect;
 use crate::js::EventLoop;
 use crate::mcp::{self, is_message, is_request};
 use crate::platform::{ClientSocket, FetchRequest, JsError, Stub, join, module_scope, sleep};
 use crate::rt;
 use crate::session::NAME_PREFIX;
-use crate::session::failure::classify;
 
 crate::operations! {
     BODY_READ = "bridge.post · body.read", Io, 0, assumed; "the client's body"
@@ -124,8 +122,9 @@ async fn post(exchange: &Rc<Exchange>, session_id: Option<String>, props: Value)
         }
     };
     let identity = identity_headers(&props);
+    let is_known = session_id.is_some();
     let session_id = session_id.unwrap_or_else(|| mint(exchange.peer()));
-    let stub = set_name(&session_id, Some(props)).await?;
+    let stub = set_name(&session_id, Some(props), is_known).await?;
     let stored = stub.rpc(&GET_INITIALIZE, "getInitializeRequest", Value::Null).await?;
     if let Some(message) = messages.iter().find(|message| opens_session(message)) {
         stub.rpc(&SET_INITIALIZE, "setInitializeRequest", json!({"message": message})).await?;
@@ -161,7 +160,7 @@ async fn get(exchange: &Rc<Exchange>, session_id: Option<String>, props: Value) 
     };
     let mut headers = vec![header(mcp::METHOD_HEADER, "GET")];
     headers.extend(identity_headers(&props));
-    let stub = set_name(&session_id, Some(props)).await?;
+    let stub = set_name(&session_id, Some(props), true).await?;
     if stub.rpc(&GET_INITIALIZE, "getInitializeRequest", Value::Null).await?.is_null() {
         refuse(exchange, 404, mcp::SESSION_ERROR, "Session not found");
         return Ok(());
@@ -181,10 +180,7 @@ async fn delete(exchange: &Rc<Exchange>, session_id: Option<String>) -> Result<(
         refuse(exchange, 400, mcp::TRANSPORT_ERROR, "Bad Request: Mcp-Session-Id header is required");
         return Ok(());
     };
-    let stub = match set_name(&session_id, None).await {
-        Ok(stub) => stub,
-        Err(error) => return refuse_if_gone(exchange, &session_id, error).await,
-    };
+    let stub = set_name(&session_id, None, true).await?;
     if stub.rpc(&GET_INITIALIZE, "getInitializeRequest", Value::Null).await?.is_null() {
         refuse(exchange, 404, mcp::SESSION_ERROR, "Session not found");
         return Ok(());
@@ -192,18 +188,6 @@ async fn delete(exchange: &Rc<Exchange>, session_id: Option<String>) -> Result<(
     stub.rpc(&SCHEDULE_DESTROY, "_cf_scheduleDestroy", Value::Null).await?;
     // The SDK answers 204; the edge rewrites that to 200 and keeps the headers.
     exchange.answer(200, cors(), String::new());
-    Ok(())
-}
-
-/// Found here: a DELETE that meets the wipe of its session finds a new object, whose start fails for want of props. That
-/// is no failure of the host: the session is gone.
-async fn refuse_if_gone(exchange: &Rc<Exchange>, session_id: &str, error: JsError) -> Result<(), JsError> {
-    let is_known = defect!(exchange.config, DeleteMeetsWipe) || classify(&error).is_some();
-    let stub = Stub::new(session_key(session_id));
-    if is_known || !stub.rpc(&GET_INITIALIZE, "getInitializeRequest", Value::Null).await?.is_null() {
-        return Err(error);
-    }
-    refuse(exchange, 404, mcp::SESSION_ERROR, "Session not found");
     Ok(())
 }
 
@@ -230,10 +214,11 @@ fn mint(peer: &Arc<str>) -> String {
 }
 
 /// `getServerByName`: one `setName` call, tried again as a whole on a fresh stub when the platform says so, then a
-/// fresh stub for what follows (platform fact 167).
-async fn set_name(session_id: &str, props: Option<Value>) -> Result<Stub, JsError> {
+/// fresh stub for what follows (platform fact 167). A session that `is_known` must be there already.
+async fn set_name(session_id: &str, props: Option<Value>, is_known: bool) -> Result<Stub, JsError> {
     let mut arguments = json!({"name": format!("{NAME_PREFIX}{session_id}")});
     arguments["props"] = props.unwrap_or(Value::Null);
+    arguments["isKnown"] = Value::Bool(is_known);
     let mut tries = 1;
     loop {
         let stub = Stub::new(session_key(session_id));

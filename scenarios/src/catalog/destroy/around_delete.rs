@@ -6,8 +6,8 @@
 //! some sessions are cold when they are ended.
 
 use crate::catalog::Scenario;
-use crate::catalog::draft::{ClientDraft, Draft};
-use crate::plan::{Action, Plan};
+use crate::catalog::draft::{ClientDraft, Draft, operation};
+use crate::plan::{Action, Edge, Effect, Plan};
 use crate::rng::Rng;
 use crate::seed::Seed;
 
@@ -38,6 +38,11 @@ fn plan(seed: Seed) -> Plan {
         let share = REQUEST_COUNT / window_count;
         let window = window(&draft, number, opened_ms, close_ms, share);
         draft.client(window);
+    }
+    if rng.chance(1, 3) {
+        // The wiped object is there for a little longer.
+        let aborting = operation("destroy · abort", Edge::Begin, 1, "s1");
+        draft.fault_by_chance(aborting, Effect::Delay { ms: rng.between(1, 40) });
     }
     draft.until_idle()
 }
