@@ -90,6 +90,36 @@ pub enum Defect {
     TransportOutlivesServer,
     /// A disposal deletes the alarm of a session that is condemned meanwhile. Found here.
     CondemnedWhileDisposed,
+    /// A condemned session passes its owner check until it is wiped.
+    DestroyUngated,
+    /// The bridge of a POST acknowledges a delivery when its writer is closed.
+    PostAcknowledges,
+    /// A delivery is acknowledged when its last frame is queued.
+    AcknowledgedOnEnqueue,
+    /// A GET with a cursor replays other undelivered streams too.
+    CursorReplaysOthers,
+    /// A new standalone listener closes those that are there.
+    ListenerSupersedes,
+    /// The stream of a call begins without an event id.
+    NoPrimingEvent,
+    /// An event that is too large to be stored fails before it is written.
+    OversizePutFatal,
+    /// A stream over its limits loses its newest event.
+    NewestTrimmed,
+    /// The backlog of a bridge has no limit.
+    BacklogUnbounded,
+    /// The answer to a POST is rotated at the age of a listener.
+    MaxAgeCutsPosts,
+    /// A connect comes back when the answer is out.
+    ConnectWaitsForAnswer,
+    /// An answer is written to the standalone listeners too.
+    AnswerOnEveryListener,
+    /// An undelivered stream is replayed on every listener that asks.
+    ReplayUnguarded,
+    /// A request that passed its owner check before its session was wiped starts a new one under the dead id. Found here.
+    WipedSessionRevived,
+    /// Between its wipe and its abort an object restores the session from memory. Found here.
+    WipedSessionRestored,
 }
 
 /// What is known about a defect.
@@ -449,6 +479,126 @@ pub const DEFECTS: &[DefectInfo] = &[
         described: true,
         story: "a session that is condemned while its runtime is being disposed loses the alarm that was to wipe it",
         caught_by: "alarm-follows-intent",
+    },
+    DefectInfo {
+        defect: Defect::DestroyUngated,
+        name: "destroy-ungated",
+        source: "DEF-079",
+        described: false,
+        story: "a session that was ended by DELETE answers for another second",
+        caught_by: "ended-session-stays-ended",
+    },
+    DefectInfo {
+        defect: Defect::PostAcknowledges,
+        name: "post-acknowledges",
+        source: "DEF-083",
+        described: false,
+        story: "the result of a call whose client has just left is erased",
+        caught_by: "acknowledged-means-delivered",
+    },
+    DefectInfo {
+        defect: Defect::AcknowledgedOnEnqueue,
+        name: "acknowledged-on-enqueue",
+        source: "DEF-084",
+        described: false,
+        story: "a result is erased although the GET that asked for it is dead",
+        caught_by: "acknowledged-means-delivered",
+    },
+    DefectInfo {
+        defect: Defect::CursorReplaysOthers,
+        name: "cursor-replays-others",
+        source: "DEF-085",
+        described: false,
+        story: "a client that resumes a call gets the answer of another one",
+        caught_by: "cursor-replay-is-exact",
+    },
+    DefectInfo {
+        defect: Defect::ListenerSupersedes,
+        name: "listener-supersedes",
+        source: "DEF-086",
+        described: false,
+        story: "the two listeners of one client evict each other for ever",
+        caught_by: "listeners-coexist",
+    },
+    DefectInfo {
+        defect: Defect::NoPrimingEvent,
+        name: "no-priming-event",
+        source: "DEF-087",
+        described: false,
+        story: "a client whose call is cut has no cursor, never asks again, and hangs",
+        caught_by: "calls-are-primed",
+    },
+    DefectInfo {
+        defect: Defect::OversizePutFatal,
+        name: "oversize-put-fatal",
+        source: "DEF-088",
+        described: false,
+        story: "large results never arrive",
+        caught_by: "live-write-survives-the-store",
+    },
+    DefectInfo {
+        defect: Defect::NewestTrimmed,
+        name: "newest-trimmed",
+        source: "DEF-089",
+        described: false,
+        story: "the only copy of a final answer is lost",
+        caught_by: "newest-event-is-kept",
+    },
+    DefectInfo {
+        defect: Defect::BacklogUnbounded,
+        name: "backlog-unbounded",
+        source: "DEF-090",
+        described: false,
+        story: "a client that does not read fills the memory of the edge",
+        caught_by: "bridge-backlog-is-bounded",
+    },
+    DefectInfo {
+        defect: Defect::MaxAgeCutsPosts,
+        name: "max-age-cuts-posts",
+        source: "DEF-091",
+        described: false,
+        story: "a call that takes longer than half an hour loses its stream",
+        caught_by: "calls-keep-their-stream",
+    },
+    DefectInfo {
+        defect: Defect::ConnectWaitsForAnswer,
+        name: "connect-waits-for-answer",
+        source: "DEF-092",
+        described: false,
+        story: "a call has no head and no cursor until its answer is there",
+        caught_by: "accept-never-waits",
+    },
+    DefectInfo {
+        defect: Defect::AnswerOnEveryListener,
+        name: "answer-on-every-listener",
+        source: "made here",
+        described: false,
+        story: "a client gets an answer twice, on streams that it does not belong to",
+        caught_by: "one-message-one-stream",
+    },
+    DefectInfo {
+        defect: Defect::ReplayUnguarded,
+        name: "replay-unguarded",
+        source: "made here",
+        described: false,
+        story: "two listeners of one client both get the results that were not delivered",
+        caught_by: "one-replay-at-a-time",
+    },
+    DefectInfo {
+        defect: Defect::WipedSessionRevived,
+        name: "wiped-session-revived",
+        source: "found here, FINDINGS.md 11",
+        described: true,
+        story: "a request that meets the wipe of its session builds a runtime for a dead id, and a DELETE gets a bare 500",
+        caught_by: "ended-session-stays-ended",
+    },
+    DefectInfo {
+        defect: Defect::WipedSessionRestored,
+        name: "wiped-session-restored",
+        source: "found here, FINDINGS.md 12",
+        described: true,
+        story: "a request that comes between the wipe of its session and the end of the object gets a bare 500",
+        caught_by: "refusals-are-told",
     },
 ];
 

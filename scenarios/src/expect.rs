@@ -2,9 +2,16 @@
 //!
 //! The language: statements separated by `;`, run in order: `return <json>`, `wait <ms>`, `emit <json>`,
 //! `fail "<text>"`, and `ask <question>` or `offer <question>`, which answer the call with the question: what follows is
-//! for whoever resumes. A run without `return` completes with null; `answer` for a value is null before a question.
+//! for whoever resumes. A run without `return` completes with null; `answer` for a value is null before a question, and
+//! `large <bytes> "<text>"` is a text of that length which begins so and goes on with dots.
 
 use serde_json::{Value as Json, json};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Bytes of the longest text that code can ask for.
+const LARGE_BYTES_MAX: usize = 4_000_000;
+/// Texts of answers that are longer than this are condensed, in bytes.
+const TEXT_BYTES_MAX: usize = 2_000;
 
 /// What a run of the code comes to.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +46,7 @@ pub fn evaluate(code: &str) -> Option<Expected> {
         let (word, operand) = statement.split_once(char::is_whitespace)?;
         let value: Json = match operand.trim() {
             "answer" => Json::Null,
+            operand if operand.starts_with("large ") => Json::String(large(operand)?),
             operand => serde_json::from_str(operand).ok()?,
         };
         match word {
@@ -60,6 +68,30 @@ pub fn evaluate(code: &str) -> Option<Expected> {
         }
     }
     Some(expected)
+}
+
+fn large(operand: &str) -> Option<String> {
+    let rest = operand["large ".len()..].trim_start();
+    let (digits, quoted) = rest.split_once(' ')?;
+    let length: usize = digits.parse().ok()?;
+    let beginning: String = serde_json::from_str(quoted.trim()).ok()?;
+    let dots = length.saturating_sub(beginning.len());
+    (length <= LARGE_BYTES_MAX).then(|| beginning + &".".repeat(dots))
+}
+
+/// The same with each long text as its beginning, length and hash: what a trace keeps of a large answer.
+pub fn condensed(value: &Json) -> Json {
+    match value {
+        Json::String(text) if text.len() > TEXT_BYTES_MAX => {
+            let beginning: String = text.chars().take(40).collect();
+            Json::String(format!("{beginning}… ({} bytes, xxh3 {:016x})", text.len(), xxh3_64(text.as_bytes())))
+        }
+        Json::Array(items) => Json::Array(items.iter().map(condensed).collect()),
+        Json::Object(members) => {
+            Json::Object(members.iter().map(|(key, value)| (key.clone(), condensed(value))).collect())
+        }
+        value => value.clone(),
+    }
 }
 
 /// The message of a question: a form, or a page with its address.
@@ -99,7 +131,7 @@ pub fn waits(code: &str) -> impl Iterator<Item = u64> {
 }
 
 impl Expected {
-    /// Compares with the JSON-RPC result of the call.
+    /// Compares with the JSON-RPC result of the call, condensed.
     ///
     /// # Errors
     /// One sentence on the first difference.
@@ -134,6 +166,7 @@ impl Expected {
 }
 
 fn same(what: &str, found: &Json, expected: &Json) -> Result<(), String> {
+    let expected = &condensed(expected);
     if found == expected {
         return Ok(());
     }
@@ -164,13 +197,16 @@ mod tests {
         assert_eq!(expected.emitted, [json!({"a": "x;y"}), json!(2)]);
         assert_eq!(expected.wait_ms, 25);
         assert_eq!(outcome(r#"fail "boom""#), Some(Outcome::Failure("boom".into())));
+        assert_eq!(outcome(r#"return large 8 "a;""#), Some(Outcome::Value("a;......".into())));
         assert_eq!(outcome("wait 1"), Some(Outcome::Value(Json::Null)));
         assert_eq!(outcome(""), Some(Outcome::Value(Json::Null)));
     }
 
     #[test]
     fn what_is_not_of_the_language_is_not_guessed() {
-        for code in ["return", "return 1 2", "wait x", "fail 1", "jump 1", "return {", "wait -1"] {
+        for code in
+            ["return", "return 1 2", "wait x", "fail 1", "jump 1", "return {", "wait -1", "emit large 5000000 \"a\""]
+        {
             assert_eq!(evaluate(code), None, "{code}");
         }
     }

@@ -18,4 +18,5 @@ pub mod reach;
 pub mod rng;
 pub mod seed;
 pub mod story;
+pub mod strength;
 pub mod trace;

@@ -3,6 +3,7 @@
 //! Every type here is a promise to stored files: unknown fields are refused, and a change of meaning raises
 //! [`VERSION`] and adds a step to the upgrade chain in `plan/parse.rs`.
 
+mod cut;
 mod direct;
 mod fault;
 mod parse;
@@ -20,6 +21,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use xxhash_rust::xxh3::xxh3_64;
 
+pub use cut::Cut;
 pub use direct::{CallPlan, CallerPlan, PausedPlan, StoredObject};
 pub use fault::{Edge, Effect, ErrorFlag, ErrorKind, FaultPlan, Interruptible, ResetKind, When};
 #[cfg(test)]
@@ -185,10 +187,7 @@ impl ClientPlan {
     /// The code behind a request: of the step of that index, or of the touch for indexes after the last step.
     pub fn code_of_step(&self, step: usize) -> Option<String> {
         match self.steps.get(step) {
-            Some(step) => match &step.action {
-                Action::Call { code, .. } => Some(code.clone()),
-                _ => None,
-            },
+            Some(step) => step.action.code().map(str::to_owned),
             None => Some(self.touch_code()),
         }
     }
@@ -230,6 +229,38 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         overlap: bool,
     },
+    /// One POST with a `tools/call execute` of this code, or with several, whose connection the client may drop.
+    Post {
+        /// Statements separated by `;`.
+        code: String,
+        /// How many calls of the code stand in it.
+        #[serde(default = "one", skip_serializing_if = "is_one")]
+        copies: u32,
+        /// When the client drops the connection; never when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cut: Option<Cut>,
+    },
+    /// A GET for what the POST that was cut last should have answered, read to its end.
+    Recover {
+        /// Without the cursor that the client has.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        fresh: bool,
+        /// When the client drops the connection; never when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cut: Option<Cut>,
+    },
+    /// The client reads nothing that comes for so long, on any of its connections, and goes on with its next step.
+    Stall {
+        /// Whole ms.
+        ms: u64,
+    },
+    /// Opens one more standalone GET stream, beside those that it holds.
+    Listen {},
+    /// The client uses the session that another one uses now.
+    Adopt {
+        /// The other client.
+        of: String,
+    },
     /// `tools/call resume` of the execution that a client was last told waits for a person.
     Resume {
         /// What the person decides.
@@ -253,12 +284,59 @@ impl Action {
             Action::Open {} => "open",
             Action::Stream {} => "stream",
             Action::Call { .. } => "call",
+            Action::Post { .. } => "post",
+            Action::Recover { .. } => "recover",
+            Action::Stall { .. } => "stall",
+            Action::Listen {} => "listen",
+            Action::Adopt { .. } => "adopt",
             Action::Resume { .. } => "resume",
             Action::Ping {} => "ping",
             Action::EndStream {} => "end_stream",
             Action::Close {} => "close",
         }
     }
+
+    /// The code that it calls.
+    pub fn code(&self) -> Option<&str> {
+        match self {
+            Action::Call { code, .. } | Action::Post { code, .. } => Some(code),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn code_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Action::Call { code, .. } | Action::Post { code, .. } => Some(code),
+            _ => None,
+        }
+    }
+
+    /// When the client drops the connection.
+    pub fn cut_mut(&mut self) -> Option<&mut Option<Cut>> {
+        match self {
+            Action::Post { cut, .. } | Action::Recover { cut, .. } => Some(cut),
+            _ => None,
+        }
+    }
+
+    /// The other client that it names.
+    pub fn other(&self) -> Option<&String> {
+        match self {
+            Action::Resume { of, .. } => of.as_ref(),
+            Action::Adopt { of } => Some(of),
+            _ => None,
+        }
+    }
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_one(count: &u32) -> bool {
+    *count == 1
 }
 
 /// What a person decides about a paused execution.

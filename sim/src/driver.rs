@@ -8,10 +8,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 
-use model::client::{Answer, Client, ClientConfig, ClientObserver, Op, Outcome, RequestOutcome, StreamEnd};
+use model::client::{
+    Answer, Asked, Brings, CallOptions, Client, ClientConfig, ClientObserver, Cut, Outcome, RequestOutcome, SeenEvent,
+    StreamEnd,
+};
 use model::deployment::{Caller, EDGE};
 use model::rt::{self, Node};
-use scenarios::plan::{Action, ClientPlan, Plan};
+use scenarios::expect::condensed;
+use scenarios::plan::{self, Action, ClientPlan, Plan};
 use scenarios::trace::{Name, Stream, Value};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -47,6 +51,8 @@ struct Shared {
     requests: Cell<u64>,
     /// The execution that each client was last told waits for a person.
     paused: RefCell<BTreeMap<String, String>>,
+    /// The session that each client uses.
+    sessions: RefCell<BTreeMap<String, String>>,
     done: UnboundedSender<()>,
 }
 
@@ -106,6 +112,7 @@ impl Driver {
             director: Rc::clone(director),
             requests: Cell::new(0),
             paused: RefCell::default(),
+            sessions: RefCell::default(),
             done: send,
         });
         let mut driver = Driver { nodes: Vec::new(), running: Vec::new(), done };
@@ -178,6 +185,7 @@ async fn run_client(plan: ClientPlan) {
         rt::sleep_until_half_past_ms().await;
         history.begin_step(&plan.name, index);
         performer.perform(&plan.name, &step.action).await;
+        history.uses(&plan.name, client.session());
         touchable.set(client.session().is_some() && !was_closed(&plan, index));
     }
     performer.overlapping.all_ended().await;
@@ -192,11 +200,13 @@ async fn run_client(plan: ClientPlan) {
     }
 }
 
-/// Whether the client had ended its session before step `index` and not opened one since.
+/// Whether the client had no session of its own after step `index`: it had ended it, or taken another's.
 fn was_closed(plan: &ClientPlan, index: usize) -> bool {
     let before = plan.steps[..=index].iter().rev();
-    let last = before.map(|step| &step.action).find(|action| matches!(action, Action::Close {} | Action::Open {}));
-    matches!(last, Some(Action::Close {}))
+    let last = before
+        .map(|step| &step.action)
+        .find(|action| matches!(action, Action::Close {} | Action::Open {} | Action::Adopt { .. }));
+    matches!(last, Some(Action::Close {} | Action::Adopt { .. }))
 }
 
 /// What a client's steps are done with.
@@ -211,8 +221,22 @@ impl Performer {
         let client = &self.client;
         match action {
             Action::Open {} => drop(client.open().await),
-            Action::Stream {} => drop(client.stream().await),
-            Action::Call { code, overlap: false } => self.history.learn(name, &client.call(code).await),
+            Action::Stream {} => drop(client.stream(false).await),
+            Action::Listen {} => drop(client.stream(true).await),
+            Action::Adopt { of } => {
+                if let Some(session) = self.history.session_of(of) {
+                    client.adopt(session);
+                    self.history.say_adopted(name, of);
+                }
+            }
+            Action::Call { code, overlap: false } => {
+                self.history.learn(name, &client.call(code, CallOptions::default()).await);
+            }
+            Action::Post { code, copies, cut } => {
+                let options = CallOptions { copies: *copies, cut: cut.map(cut_of) };
+                self.history.learn(name, &client.call(code, options).await);
+            }
+            Action::Recover { fresh, cut } => drop(client.recover(*fresh, cut.map(cut_of)).await),
             Action::Call { code, overlap: true } => self.call_beside(name, code).await,
             Action::Resume { response, of } => {
                 let execution = self.history.paused_of(of.as_deref().unwrap_or(name));
@@ -220,6 +244,7 @@ impl Performer {
             }
             Action::Ping {} => drop(client.ping().await),
             Action::EndStream {} => client.end_stream(),
+            Action::Stall { ms } => client.stall(*ms),
             Action::Close {} => drop(client.close().await),
         }
     }
@@ -230,7 +255,7 @@ impl Performer {
         let (history, overlapping) = (Rc::clone(&self.history), Rc::clone(&self.overlapping));
         overlapping.begin();
         let mut call = Box::pin(async move {
-            history.learn(&name, &client.call(&code).await);
+            history.learn(&name, &client.call(&code, CallOptions::default()).await);
             overlapping.end();
         });
         let ended = std::future::poll_fn(|cx| Poll::Ready(call.as_mut().poll(cx).is_ready())).await;
@@ -238,6 +263,10 @@ impl Performer {
             rt::spawn("client.call", call);
         }
     }
+}
+
+fn cut_of(cut: plan::Cut) -> Cut {
+    Cut { after_events: cut.after_events, ms: cut.ms }
 }
 
 fn config_of(plan: &ClientPlan) -> ClientConfig {
@@ -306,6 +335,23 @@ impl History {
         execution
     }
 
+    fn uses(&self, client: &str, session: Option<String>) {
+        let mut sessions = self.shared.sessions.borrow_mut();
+        match session {
+            Some(session) => sessions.insert(client.to_owned(), session),
+            None => sessions.remove(client),
+        };
+    }
+
+    /// The session that a client uses now.
+    fn session_of(&self, client: &str) -> Option<String> {
+        self.shared.sessions.borrow().get(client).cloned()
+    }
+
+    fn say_adopted(&self, client: &str, of: &str) {
+        recorder::record(Stream::History, "session.adopted", Some(client), vec![("of".into(), Value::Text(of.into()))]);
+    }
+
     fn say_done(&self) {
         // The run may be over already; then nobody waits.
         let _ = self.shared.done.send(());
@@ -319,7 +365,8 @@ impl History {
 }
 
 impl ClientObserver for History {
-    fn request_begin(&self, client: &Arc<str>, op: Op) -> u64 {
+    fn request_begin(&self, client: &Arc<str>, asked: &Asked<'_>) -> u64 {
+        let op = asked.op;
         let request = self.shared.requests.get() + 1;
         self.shared.requests.set(request);
         let mut more = vec![
@@ -329,8 +376,22 @@ impl ClientObserver for History {
         ];
         let execution = self.execution.borrow_mut().take();
         more.extend(execution.map(|execution| ("execution".into(), Value::Text(execution.into()))));
+        if let Some((first, rest)) = asked.ids.split_first() {
+            more.push(("rpc".into(), Value::Text(first.as_str().into())));
+            more.extend((!rest.is_empty()).then(|| ("rpc_count".into(), Value::Uint(asked.ids.len() as u64))));
+        }
+        more.extend(asked.cursor.map(|cursor| ("cursor".into(), Value::Text(cursor.into()))));
         self.record("request.begin", client, request, more);
         request
+    }
+
+    fn request_event(&self, client: &Arc<str>, request: u64, event: &SeenEvent<'_>) {
+        let mut more = vec![("brings".into(), Value::Text(event.brings.word().into()))];
+        if let Brings::Response(id) = event.brings {
+            more.push(("rpc".into(), Value::Text(id.into())));
+        }
+        more.extend(event.id.map(|id| ("id".into(), Value::Text(id.into()))));
+        self.record("request.event", client, request, more);
     }
 
     fn request_head(&self, client: &Arc<str>, request: u64, status: u16, session: Option<&str>) {
@@ -344,11 +405,11 @@ impl ClientObserver for History {
         more.extend(outcome.status.map(|status| ("status".into(), Value::Uint(u64::from(status)))));
         match &outcome.outcome {
             Outcome::Answered(Answer::Result(json) | Answer::Error(json)) | Outcome::Refused { error: json } => {
-                more.push(("answer".into(), Value::Json(json.clone())));
+                more.push(("answer".into(), Value::Json(condensed(json))));
             }
             Outcome::GaveUp { waiting_for } => more.push(("text".into(), Value::Text((*waiting_for).into()))),
             Outcome::Failed(text) => more.push(("text".into(), Value::Text(text.as_str().into()))),
-            Outcome::Answered(Answer::Empty) | Outcome::Ended => {}
+            Outcome::Answered(Answer::Empty) | Outcome::Ended | Outcome::Cut => {}
         }
         self.record("request.end", client, request, more);
     }

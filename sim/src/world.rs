@@ -8,7 +8,7 @@ use madsim::runtime::Runtime;
 use model::config::{HostConfig, KeptPause};
 use model::defect::{Defect, DefectSet};
 use model::deployment::Deployment;
-use model::net::labels;
+use model::net::{labels, stalls};
 use model::platform::RuntimeBuild;
 use model::rt;
 use scenarios::plan::{self, Plan};
@@ -53,6 +53,7 @@ pub fn run_bare<Fut: Future>(virtual_ms_max: u64, make: impl FnOnce() -> Fut) ->
     runtime(0, virtual_ms_max).block_on(async {
         rt::begin_run(None, u64::MAX);
         labels::reset();
+        stalls::reset();
         let done = make().await;
         rt::end_run();
         done
@@ -80,6 +81,7 @@ fn obey(plan: &Plan, options: &WorldOptions, runtime: &mut Runtime) -> Result<Wo
     runtime.block_on(async {
         rt::begin_run(Some(director.clone()), options.budget.step_max);
         labels::reset();
+        stalls::reset();
         if let Some(leak) = options.leak {
             planted::leak(leak, plan.seed);
         }

@@ -11,8 +11,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::config::{
-    DELETE_CHUNK, MAX_BYTES_PER_STREAM, MAX_EVENTS_PER_STREAM, MAX_STORABLE_EVENT_BYTES, REPLAY_LIMIT,
+    DELETE_CHUNK, HostConfig, MAX_BYTES_PER_STREAM, MAX_EVENTS_PER_STREAM, MAX_STORABLE_EVENT_BYTES, REPLAY_LIMIT,
 };
+use crate::defect::defect;
 use crate::js::{Promise, call, js};
 use crate::mcp;
 use crate::operation::Operation;
@@ -52,6 +53,7 @@ type Loading = Promise<Result<(), JsError>>;
 /// The store.
 pub struct EventStore {
     ctx: ObjectContext,
+    config: Rc<HostConfig>,
     /// The last number of each stream that was written to or read.
     sequences: Rc<RefCell<BTreeMap<Arc<str>, u64>>>,
     loading: RefCell<BTreeMap<Arc<str>, Loading>>,
@@ -59,8 +61,8 @@ pub struct EventStore {
 
 impl EventStore {
     /// A store over the object's storage that knows no sequence yet.
-    pub fn new(ctx: ObjectContext) -> Self {
-        EventStore { ctx, sequences: Rc::default(), loading: RefCell::default() }
+    pub fn new(ctx: ObjectContext, config: Rc<HostConfig>) -> Self {
+        EventStore { ctx, config, sequences: Rc::default(), loading: RefCell::default() }
     }
 
     /// Stores a message and trims its stream. None, and nothing stored, for one that is too large to be a value.
@@ -86,7 +88,9 @@ impl EventStore {
         }
         js(self.ensure_sequence(stream)).await?;
         let id = self.next_id(stream);
+        let rpc = mcp::is_response(&message).then(|| message["id"].as_str().map(str::to_owned)).flatten();
         self.storage().put(&EVENT_PUT, format!("{EVENT_PREFIX}{id}"), message).await?;
+        state_event!("event.stored", self.ctx.label(), id = &*id, rpc = rpc.as_deref());
         js(self.trim(stream)).await?;
         Ok(Some(id))
     }
@@ -171,7 +175,11 @@ impl EventStore {
         let sizes: Vec<usize> = rows.iter().map(|(_, message)| mcp::text_length(message)).collect();
         let (mut kept_count, mut kept_bytes) = (sizes.len(), sizes.iter().sum::<usize>());
         let mut evicted: Vec<Arc<str>> = Vec::new();
-        for ((key, _), bytes) in rows.iter().zip(sizes) {
+        let mut oldest_first: Vec<_> = rows.iter().zip(sizes).collect();
+        if defect!(self.config, NewestTrimmed) {
+            oldest_first.reverse();
+        }
+        for ((key, _), bytes) in oldest_first {
             let within = kept_count <= MAX_EVENTS_PER_STREAM && kept_bytes <= MAX_BYTES_PER_STREAM;
             if kept_count <= 1 || within {
                 break;
@@ -180,9 +188,9 @@ impl EventStore {
             kept_count -= 1;
             kept_bytes -= bytes;
         }
-        if evicted.is_empty() {
-            return Ok(());
-        }
+        let Some(last) = evicted.last() else { return Ok(()) };
+        let last = &last[EVENT_PREFIX.len()..];
+        state_event!("events.trimmed", self.ctx.label(), last = last, count = evicted.len());
         log_event!(
             warn,
             "mcp_event_store_evicted",

@@ -54,7 +54,7 @@ pub async fn start_body<H: AgentHost>(host: Rc<H>, props: Option<Value>) -> Resu
     rooted("init", Rc::clone(&host).init()).await?;
     micro(&BODY_SERVER_FIELD).await?;
     let server = host.server();
-    let transport = Transport::new(agent.ctx.clone());
+    let transport = Transport::new(agent.ctx.clone(), Rc::clone(host.config()));
     *agent.transport.borrow_mut() = Some(Rc::clone(&transport));
     let Some(server) = server else {
         return Err(JsError::type_error("Cannot read properties of undefined (reading 'connect')"));

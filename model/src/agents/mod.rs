@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::config::HostConfig;
 use crate::platform::{JsError, LocalFuture, ObjectContext};
 
 pub mod event_store;
@@ -85,6 +86,8 @@ impl AgentState {
 pub trait AgentHost: 'static {
     /// The framework's state.
     fn agent(&self) -> &AgentState;
+    /// What the operator set.
+    fn config(&self) -> &Rc<HostConfig>;
     /// The class's `onStart`, behind the framework's wrapper.
     fn on_start(self: Rc<Self>, props: Option<Value>) -> LocalFuture<Result<(), JsError>>;
     /// The class's `init`, with the hops up to its awaiting caller.

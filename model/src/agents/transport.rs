@@ -18,7 +18,9 @@ use serde_json::{Value, json};
 
 use super::STREAM_REQUESTS_PREFIX;
 use super::event_store::{EventStore, stream_of};
-use crate::js::js;
+use crate::config::HostConfig;
+use crate::defect::defect;
+use crate::js::{Promise, js};
 use crate::mcp::{self, Frame};
 use crate::platform::{JsError, ObjectContext, Socket, micro};
 
@@ -122,20 +124,25 @@ pub fn connection_id(socket: &Socket) -> String {
 /// The transport.
 pub struct Transport {
     ctx: ObjectContext,
+    config: Rc<HostConfig>,
     events: EventStore,
     handler: RefCell<Option<Handler>>,
     /// Answered request ids, as JSON texts, of streams that have further ones.
     answered: RefCell<BTreeMap<String, BTreeSet<String>>>,
+    /// Who waits for all answers of a stream.
+    due: RefCell<BTreeMap<String, Promise<()>>>,
     /// The connection that replays an undelivered stream.
     replaying: RefCell<BTreeMap<String, u64>>,
 }
 
 impl Transport {
     /// A transport that nobody is attached to yet, with an event store of its own.
-    pub fn new(ctx: ObjectContext) -> Rc<Self> {
+    pub fn new(ctx: ObjectContext, config: Rc<HostConfig>) -> Rc<Self> {
         Rc::new(Transport {
-            events: EventStore::new(ctx.clone()),
+            events: EventStore::new(ctx.clone(), Rc::clone(&config)),
             ctx,
+            config,
+            due: RefCell::default(),
             handler: RefCell::new(None),
             answered: RefCell::default(),
             replaying: RefCell::default(),
@@ -186,9 +193,11 @@ impl Transport {
             ..ConnectionState::default()
         };
         state.put_on(socket);
+        let (label, first) = (self.ctx.label(), rpc_of(&request_ids[0]));
+        state_event!("post.accepted", label, socket = socket.number(), stream = &*stream, rpc = &*first);
         let key = format!("{STREAM_REQUESTS_PREFIX}{stream}");
         self.ctx.storage().put(&POST_PUT_ROW, key, Value::Array(request_ids)).await?;
-        if is_primed {
+        if is_primed && !defect!(self.config, NoPrimingEvent) {
             js(self.prime(socket, &stream)).await;
         }
         Ok(())
@@ -232,13 +241,38 @@ impl Transport {
             "params": {"level": "debug", "data": "mcp-stream-priming"},
         }));
         if let Ok(Some(id)) = js(self.events.store(stream, Arc::clone(&message))).await {
-            drop(write_event(socket, PRIMING, &message, Some(&id), false));
+            drop(self.write_event(socket, (PRIMING, "priming"), &message, Some(&id), false));
         }
+    }
+
+    /// All answers of a POST's stream have been sent.
+    pub async fn all_answered(&self, stream: String) {
+        let due = self.due.borrow_mut().entry(stream).or_insert_with(Promise::new).clone();
+        due.wait().await;
+    }
+
+    /// Writes one SSE event to a bridge, synchronously; `kind` is its type, and how it comes to be sent.
+    fn write_event(
+        &self,
+        socket: &Socket,
+        (kind, how): (&str, &str),
+        message: &Value,
+        event_id: Option<&str>,
+        close: bool,
+    ) -> Result<(), JsError> {
+        let rpc = mcp::is_response(message).then(|| rpc_of(&message["id"]));
+        let (label, number) = (self.ctx.label(), socket.number());
+        state_event!("event.sent", label, socket = number, id = event_id, rpc = rpc.as_deref(), how = how);
+        send_event(socket, kind, message, event_id, close)
     }
 }
 
-/// Writes one SSE event to a bridge, synchronously.
-fn write_event(
+/// A JSON-RPC id as traces show it.
+fn rpc_of(id: &Value) -> String {
+    id.as_str().map_or_else(|| id.to_string(), str::to_owned)
+}
+
+fn send_event(
     socket: &Socket,
     kind: &str,
     message: &Value,

@@ -1,34 +1,16 @@
-//! Reads what the server answers: a JSON body, or an event stream with the answer somewhere in it.
+//! Reads what the server answers: a JSON body, or an event stream with the answers somewhere in it.
 
-use std::cell::Cell;
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Answer, Noticed, Outcome};
+use super::reading::{Progress, is_success};
+use super::{Answer, Outcome};
 use crate::net::http_client::{BodyStream, Response};
-use crate::net::sse::{SseEvent, SseItem, SseParser};
+use crate::net::sse::SseParser;
 
 /// Bytes of a body that is not a stream that a client takes.
 const BODY_MAX: usize = 16 * 1024 * 1024;
-
-/// How far a request has come, for the case that the client gives it up.
-#[derive(Default)]
-pub(super) struct Progress {
-    /// Status, once the head came.
-    pub(super) status: Cell<Option<u16>>,
-    answered: Cell<bool>,
-}
-
-impl Progress {
-    /// What is still missing.
-    pub(super) fn waiting_for(&self) -> &'static str {
-        match (self.status.get(), self.answered.get()) {
-            (None, _) => "head",
-            (Some(_), false) => "answer",
-            (Some(_), true) => "end of body",
-        }
-    }
-}
 
 /// What one body came to.
 pub(super) struct Reading {
@@ -48,26 +30,16 @@ impl Reading {
     }
 }
 
-/// Reads the whole body of the answer to the message `id` (`None`: no response is expected).
-pub(super) async fn read_answer(
-    response: Response,
-    id: Option<&str>,
-    progress: &Progress,
-    noticed: &Cell<Noticed>,
-) -> Reading {
+/// Reads the whole body of the answer to the requests `ids` (none: no response is expected).
+pub(super) async fn read_answer(response: Response, ids: &[String], progress: &Progress<'_>) -> Reading {
     let is_stream = response.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
-    match id {
-        Some(id) if is_stream && is_success(response.status) => read_stream(response.body, id, progress, noticed).await,
-        id => read_whole(response, id).await,
+    if is_stream && !ids.is_empty() && is_success(response.status) {
+        return read_stream(response.body, ids, progress).await;
     }
+    read_whole(response, ids).await
 }
 
-/// True for 2xx.
-pub(super) fn is_success(status: u16) -> bool {
-    (200..300).contains(&status)
-}
-
-async fn read_whole(response: Response, id: Option<&str>) -> Reading {
+async fn read_whole(response: Response, ids: &[String]) -> Reading {
     let status = response.status;
     let body = match collect(response.body).await {
         Ok(body) => body,
@@ -83,15 +55,21 @@ async fn read_whole(response: Response, id: Option<&str>) -> Reading {
         };
         return Reading::complete(Outcome::Refused { error });
     }
-    let Some(id) = id else {
+    if ids.is_empty() {
         return Reading::complete(Outcome::Answered(Answer::Empty));
+    }
+    let Some(json) = json else {
+        let is_nothing = body.is_empty();
+        return Reading::complete(if is_nothing { Outcome::Ended } else { failed("the body is not JSON") });
     };
-    Reading::complete(match json.map(|json| answer_to(id, json)) {
-        Some(Some(answer)) => Outcome::Answered(answer),
-        Some(None) => Outcome::Failed("the body is not the answer to the request".to_owned()),
-        None if body.is_empty() => Outcome::Ended,
-        None => Outcome::Failed("the body is not JSON".to_owned()),
-    })
+    let mut answers = Answers::to(ids);
+    answers.take(json);
+    let outcome = answers.all().map_or_else(|| failed("the body is not the answer to the request"), Outcome::Answered);
+    Reading::complete(outcome)
+}
+
+fn failed(text: &str) -> Outcome {
+    Outcome::Failed(text.to_owned())
 }
 
 async fn collect(mut body: BodyStream) -> Result<Vec<u8>, String> {
@@ -106,67 +84,77 @@ async fn collect(mut body: BodyStream) -> Result<Vec<u8>, String> {
     Ok(whole)
 }
 
-async fn read_stream(mut body: BodyStream, id: &str, progress: &Progress, noticed: &Cell<Noticed>) -> Reading {
-    let mut parser = SseParser::default();
-    let mut found = None;
+/// Reads an event stream to its end, for the answers to the requests `ids`.
+pub(super) async fn read_stream(mut body: BodyStream, ids: &[String], progress: &Progress<'_>) -> Reading {
+    let (mut parser, mut answers) = (SseParser::default(), Answers::to(ids));
     while let Some(bytes) = body.next().await {
         let bytes = match bytes {
             Ok(bytes) => bytes,
             // An answer that arrived whole stays one, whatever becomes of its connection.
             Err(text) => {
-                return Reading { outcome: found.map_or(Outcome::Failed(text), Outcome::Answered), complete: false };
+                let outcome = answers.all().map_or(Outcome::Failed(text), Outcome::Answered);
+                return Reading { outcome, complete: false };
             }
         };
         for item in parser.feed(&bytes) {
-            match look_at(item, noticed) {
-                Ok(Some(message)) => match answer_to(id, message) {
-                    Some(answer) if found.is_none() => found = Some(answer),
-                    _ => notice(noticed, |noticed| &mut noticed.messages),
-                },
+            match progress.look_at(item).await {
+                Ok(Some(message)) => {
+                    if !answers.take(message) {
+                        progress.count_message();
+                    }
+                }
                 Ok(None) => {}
                 Err(text) => return Reading::failed(text),
             }
-        }
-        progress.answered.set(found.is_some());
-    }
-    Reading::complete(found.map_or(Outcome::Ended, Outcome::Answered))
-}
-
-/// The message of one item, if it has one; counts the rest. An error when it is not what MCP sends.
-pub(super) fn look_at(item: SseItem, noticed: &Cell<Noticed>) -> Result<Option<Value>, String> {
-    match item {
-        SseItem::Comment(_) => notice(noticed, |noticed| &mut noticed.comments),
-        SseItem::TooLong => return Err("an event is too long".to_owned()),
-        SseItem::Event(event) if is_priming(&event) => notice(noticed, |noticed| &mut noticed.priming),
-        SseItem::Event(event) => {
-            let data = event.data.unwrap_or_default();
-            return match serde_json::from_str(&data) {
-                Ok(message) => Ok(Some(message)),
-                Err(error) => Err(format!("the data of an event is not JSON: {error}")),
-            };
+            progress.set_answered(answers.are_complete());
         }
     }
-    Ok(None)
+    Reading::complete(answers.all().map_or(Outcome::Ended, Outcome::Answered))
 }
 
-fn is_priming(event: &SseEvent) -> bool {
-    event.event.as_deref() == Some("mcp-priming") || event.data.as_deref().unwrap_or_default().is_empty()
+/// The answers to the requests of one body, as they come.
+struct Answers<'a> {
+    ids: &'a [String],
+    found: BTreeMap<&'a str, Answer>,
 }
 
-/// Counts one more of something.
-pub(super) fn notice(noticed: &Cell<Noticed>, which: impl FnOnce(&mut Noticed) -> &mut u64) {
-    let mut counts = noticed.get();
-    *which(&mut counts) += 1;
-    noticed.set(counts);
-}
-
-/// The result or error that `message` gives to the request `id`.
-fn answer_to(id: &str, mut message: Value) -> Option<Answer> {
-    if message.get("id").and_then(Value::as_str) != Some(id) {
-        return None;
+impl<'a> Answers<'a> {
+    fn to(ids: &'a [String]) -> Self {
+        Answers { ids, found: BTreeMap::new() }
     }
-    if let Some(result) = message.get_mut("result") {
-        return Some(Answer::Result(result.take()));
+
+    /// Takes a message that is the first answer to one of the requests; false for any other.
+    fn take(&mut self, mut message: Value) -> bool {
+        let of = message.get("id").and_then(Value::as_str);
+        let Some(id) = self.ids.iter().find(|id| Some(id.as_str()) == of) else { return false };
+        let answer = if let Some(result) = message.get_mut("result") {
+            Answer::Result(result.take())
+        } else if let Some(error) = message.get_mut("error") {
+            Answer::Error(error.take())
+        } else {
+            return false;
+        };
+        let is_first = !self.found.contains_key(id.as_str());
+        self.found.entry(id).or_insert(answer);
+        is_first
     }
-    message.get_mut("error").map(|error| Answer::Error(error.take()))
+
+    fn are_complete(&self) -> bool {
+        self.found.len() == self.ids.len()
+    }
+
+    /// The answer of the whole body, once every request has its own.
+    fn all(mut self) -> Option<Answer> {
+        if !self.are_complete() || self.ids.is_empty() {
+            return None;
+        }
+        let mut results = Vec::new();
+        for id in self.ids {
+            match self.found.remove(id.as_str())? {
+                Answer::Result(result) => results.push(result),
+                error => return Some(error),
+            }
+        }
+        Some(Answer::Result(if self.ids.len() == 1 { results.remove(0) } else { Value::Array(results) }))
+    }
 }

@@ -3,21 +3,43 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use super::answer::{Progress, Reading, read_answer};
+use serde_json::Value;
+
+use super::answer::{Reading, read_answer};
 use super::pool::Pool;
+use super::reading::Progress;
+use super::recover::CutCall;
 use super::stream::Listener;
 use super::wire::{Message, http_request};
-use super::{ClientConfig, ClientObserver, Noticed, Op, Outcome, RequestOutcome};
+use super::{Asked, ClientConfig, ClientObserver, Cut, Noticed, Op, Outcome, RequestOutcome};
 use crate::net::http_client::Request;
+use crate::net::stalls;
 use crate::net::timer::with_deadline;
 use crate::rt;
+
+/// How a client makes a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallOptions {
+    /// How many calls of the same code stand in its POST.
+    pub copies: u32,
+    /// When it drops the connection; what it came for can then be recovered.
+    pub cut: Option<Cut>,
+}
+
+impl Default for CallOptions {
+    fn default() -> Self {
+        CallOptions { copies: 1, cut: None }
+    }
+}
 
 /// One client and its session. Methods may overlap; each is one step of the client.
 pub struct Client {
     pub(super) config: ClientConfig,
     pub(super) observer: Rc<dyn ClientObserver>,
-    pub(super) listener: Listener,
+    pub(super) listeners: RefCell<Vec<Rc<Listener>>>,
     pub(super) noticed: Cell<Noticed>,
+    /// The call that was cut last and whose answers have not come since.
+    pub(super) cut_call: RefCell<Option<CutCall>>,
     session: RefCell<Option<String>>,
     pool: Rc<Pool>,
     requests: Cell<u64>,
@@ -30,8 +52,9 @@ impl Client {
         Rc::new(Client {
             config,
             observer,
-            listener: Listener::default(),
+            listeners: RefCell::default(),
             noticed: Cell::default(),
+            cut_call: RefCell::default(),
             session: RefCell::default(),
             pool: Rc::default(),
             requests: Cell::new(0),
@@ -59,44 +82,55 @@ impl Client {
     /// Gives the outcome of the last of them.
     pub async fn open(&self) -> RequestOutcome {
         *self.session.borrow_mut() = None;
-        let opened = self.exchange(Op::Open, Some(Message::initialize(&self.config))).await;
+        let opened = self.exchange(Op::Open, Some(Message::initialize(&self.config)), None).await;
         if !matches!(opened.outcome, Outcome::Answered(_)) {
             return opened;
         }
-        self.exchange(Op::Initialized, Some(Message::initialized())).await
+        self.exchange(Op::Initialized, Some(Message::initialized()), None).await
+    }
+
+    /// Uses a session that somebody else opened.
+    pub fn adopt(&self, session: String) {
+        *self.session.borrow_mut() = Some(session);
+    }
+
+    /// Reads nothing of any answer for so long, in ms.
+    pub fn stall(&self, ms: u64) {
+        stalls::stall(&self.config.label, ms);
     }
 
     /// Runs `code` by the tool `execute`.
-    pub async fn call(&self, code: &str) -> RequestOutcome {
-        self.exchange(Op::Call, Some(Message::execute(self.next_id(), code))).await
+    pub async fn call(&self, code: &str, options: CallOptions) -> RequestOutcome {
+        let ids = (0..options.copies.max(1)).map(|_| self.next_id()).collect();
+        self.exchange(Op::Call, Some(Message::execute(ids, code)), options.cut).await
     }
 
     /// The same as [`Client::call`], recorded as a touch.
     pub async fn touch(&self, code: &str) -> RequestOutcome {
-        self.exchange(Op::Touch, Some(Message::execute(self.next_id(), code))).await
+        self.exchange(Op::Touch, Some(Message::execute(vec![self.next_id()], code)), None).await
     }
 
     /// Takes up a paused execution by the tool `resume`, with what a person decided: `accept`, `decline` or `cancel`.
     pub async fn resume(&self, execution: &str, action: &str) -> RequestOutcome {
-        self.exchange(Op::Resume, Some(Message::resume(self.next_id(), execution, action))).await
+        self.exchange(Op::Resume, Some(Message::resume(self.next_id(), execution, action)), None).await
     }
 
     /// A JSON-RPC ping.
     pub async fn ping(&self) -> RequestOutcome {
-        self.exchange(Op::Ping, Some(Message::ping(self.next_id()))).await
+        self.exchange(Op::Ping, Some(Message::ping(self.next_id())), None).await
     }
 
     /// Ends the session by DELETE. An open stream is left for the server to end, and not opened again.
     pub async fn close(&self) -> RequestOutcome {
-        self.listener.stop_reopening();
-        self.exchange(Op::Close, None).await
+        self.listeners.borrow().iter().for_each(|listener| listener.stop_reopening());
+        self.exchange(Op::Close, None, None).await
     }
 
     /// The next HTTP request for `op`.
-    pub(super) fn request(&self, op: Op, message: Option<&Message>) -> Request {
+    pub(super) fn request(&self, op: Op, json: Option<&Value>) -> Request {
         let number = self.requests.get() + 1;
         self.requests.set(number);
-        http_request(&self.config, op, number, self.session.borrow().as_deref(), message)
+        http_request(&self.config, op, number, self.session.borrow().as_deref(), json)
     }
 
     /// The instant at which a request that begins now is given up.
@@ -110,31 +144,35 @@ impl Client {
         format!("r{number}")
     }
 
-    async fn exchange(&self, op: Op, message: Option<Message>) -> RequestOutcome {
-        let request = self.observer.request_begin(&self.config.label, op);
-        let progress = Progress::default();
-        let talk = self.talk(op, message, request, &progress);
-        let outcome = match with_deadline(self.patience_ends_ms(), talk).await {
+    async fn exchange(&self, op: Op, message: Option<Message>, cut: Option<Cut>) -> RequestOutcome {
+        let label = &self.config.label;
+        let (json, ids) = message.map_or((None, Vec::new()), |message| (Some(message.json), message.ids));
+        let request = self.observer.request_begin(label, &Asked { op, ids: &ids, cursor: None });
+        let progress = Progress::new(label, &*self.observer, &self.noticed, request, cut);
+        let talk = self.talk(op, json.as_ref(), &ids, &progress);
+        let outcome = match with_deadline(self.patience_ends_ms(), progress.unless_cut(talk)).await {
             Some(outcome) => outcome,
             None => Outcome::GaveUp { waiting_for: progress.waiting_for() },
         };
         let outcome = RequestOutcome { status: progress.status.get(), outcome };
-        self.observer.request_end(&self.config.label, request, &outcome);
+        if outcome.outcome == Outcome::Cut {
+            *self.cut_call.borrow_mut() = Some(CutCall { ids, cursor: progress.cursor.take() });
+        }
+        self.observer.request_end(label, request, &outcome);
         outcome
     }
 
     /// Sends one request and reads its answer. Dropped in between, it drops the connection.
-    async fn talk(&self, op: Op, message: Option<Message>, request: u64, progress: &Progress) -> Outcome {
-        let http = self.request(op, message.as_ref());
+    async fn talk(&self, op: Op, json: Option<&Value>, ids: &[String], progress: &Progress<'_>) -> Outcome {
+        let http = self.request(op, json);
         let (lease, response) = match self.pool.send(&self.config, http).await {
             Ok(sent) => sent,
             Err(error) => return Outcome::Failed(error.text),
         };
         progress.status.set(Some(response.status));
         let session = response.header("mcp-session-id").map(str::to_owned);
-        self.observer.request_head(&self.config.label, request, response.status, session.as_deref());
-        let id = message.and_then(|message| message.id);
-        let Reading { outcome, complete } = read_answer(response, id.as_deref(), progress, &self.noticed).await;
+        self.observer.request_head(&self.config.label, progress.request, response.status, session.as_deref());
+        let Reading { outcome, complete } = read_answer(response, ids, progress).await;
         if op == Op::Open && matches!(outcome, Outcome::Answered(_)) {
             *self.session.borrow_mut() = session;
         }

@@ -6,6 +6,8 @@
 mod answer;
 pub mod bare;
 mod pool;
+mod reading;
+mod recover;
 mod stream;
 mod wire;
 
@@ -14,7 +16,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-pub use bare::Client;
+pub use bare::{CallOptions, Client};
 
 #[cfg(test)]
 mod tests;
@@ -80,6 +82,8 @@ pub enum Op {
     Close,
     /// A call made only to see whether the session is still served.
     Touch,
+    /// A GET that asks for what a call that was cut should have answered.
+    Recover,
 }
 
 impl Op {
@@ -94,13 +98,14 @@ impl Op {
             Op::Ping => "ping",
             Op::Close => "close",
             Op::Touch => "touch",
+            Op::Recover => "recover",
         }
     }
 
     /// The HTTP method it goes by.
     pub fn method(self) -> &'static str {
         match self {
-            Op::Stream => "GET",
+            Op::Stream | Op::Recover => "GET",
             Op::Close => "DELETE",
             _ => "POST",
         }
@@ -133,6 +138,8 @@ pub enum Outcome {
         /// What was still missing: `head`, `answer` or `end of body` (the answer was there).
         waiting_for: &'static str,
     },
+    /// The client dropped its connection in the middle, because it was told to.
+    Cut,
     /// The connection failed or what came was not MCP.
     Failed(String),
 }
@@ -145,6 +152,7 @@ impl Outcome {
             Outcome::Refused { .. } => "refused",
             Outcome::Ended => "ended",
             Outcome::GaveUp { .. } => "gave-up",
+            Outcome::Cut => "cut",
             Outcome::Failed(_) => "failed",
         }
     }
@@ -153,9 +161,9 @@ impl Outcome {
 /// The content of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// `result` of the JSON-RPC response.
+    /// `result` of the JSON-RPC response; of several calls in one POST an array, in their order.
     Result(Value),
-    /// `error` of the JSON-RPC response.
+    /// `error` of the JSON-RPC response; of several calls the first.
     Error(Value),
     /// A 2xx to a message that has no response.
     Empty,
@@ -180,10 +188,63 @@ impl StreamEnd {
     }
 }
 
+/// When a client drops the connection of a request: so many events have come, and then so much time has gone by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// Events of the body; 0 counts the time from the request's begin.
+    pub after_events: u32,
+    /// Milliseconds.
+    pub ms: u64,
+}
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// What for.
+    pub op: Op,
+    /// JSON-RPC ids of the requests in its body.
+    pub ids: &'a [String],
+    /// The `last-event-id` that it sends.
+    pub cursor: Option<&'a str>,
+}
+
+/// One event of an event stream, as its reader sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenEvent<'a> {
+    /// Its id, which is a cursor.
+    pub id: Option<&'a str>,
+    /// What it brings.
+    pub brings: Brings<'a>,
+}
+
+/// What an event brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Brings<'a> {
+    /// A first cursor, or nothing.
+    Priming,
+    /// The response to the request of that JSON-RPC id.
+    Response(&'a str),
+    /// Any other message.
+    Message,
+}
+
+impl Brings<'_> {
+    /// The word used in histories.
+    pub fn word(self) -> &'static str {
+        match self {
+            Brings::Priming => "priming",
+            Brings::Response(_) => "response",
+            Brings::Message => "message",
+        }
+    }
+}
+
 /// What a client says about its requests as they happen; called in order, must not call back.
 pub trait ClientObserver {
     /// A request begins. The number returned names it in all further calls; unique in the run.
-    fn request_begin(&self, client: &Arc<str>, op: Op) -> u64;
+    fn request_begin(&self, client: &Arc<str>, asked: &Asked<'_>) -> u64;
+    /// An event of its body came.
+    fn request_event(&self, client: &Arc<str>, request: u64, event: &SeenEvent<'_>);
     /// The head of the answer came. `session` is its `mcp-session-id`.
     fn request_head(&self, client: &Arc<str>, request: u64, status: u16, session: Option<&str>);
     /// The request is over; once for each begin, for a held stream when it ends.

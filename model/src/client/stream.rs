@@ -1,14 +1,14 @@
-//! The standalone GET stream: held open, drained, and opened again when the server ends it.
+//! Standalone GET streams: held open, drained, and opened again when the server ends them.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use super::answer::{Progress, is_success, look_at, notice, read_answer};
+use super::answer::{read_answer, read_stream};
 use super::bare::Client;
-use super::{Op, Outcome, RequestOutcome, StreamEnd};
+use super::reading::{Progress, is_success};
+use super::{Asked, Op, Outcome, RequestOutcome, StreamEnd};
 use crate::net::http_client::{BodyStream, HttpConnection, Response};
 use crate::net::sim_io::Closer;
-use crate::net::sse::{SseItem, SseParser};
 use crate::net::timer::with_deadline;
 use crate::rt;
 
@@ -18,11 +18,11 @@ const REOPEN_AFTER_MS: u64 = 1000;
 /// Attempts in a row that may fail without an answer; then the stream is given up, as the TypeScript client does.
 const REOPEN_FAILURES_MAX: u32 = 2;
 
-/// What a client knows of its stream.
-#[derive(Default)]
+/// What a client knows of one of its streams.
 pub(super) struct Listener {
-    /// Counts the client's wishes; a task that belongs to an older one ends.
-    wish: Cell<u64>,
+    /// Name of its connections.
+    lane: String,
+    unwanted: Cell<bool>,
     reopening_stopped: Cell<bool>,
     open: RefCell<Option<Open>>,
     cursor: RefCell<Option<String>>,
@@ -39,10 +39,23 @@ struct Open {
 struct Held {
     request: u64,
     body: BodyStream,
-    _connection: HttpConnection,
+    connection: HttpConnection,
 }
 
 impl Listener {
+    /// The n-th stream that a client wants at once, from 0.
+    fn new(number: usize) -> Rc<Self> {
+        let lane = if number == 0 { "g".to_owned() } else { format!("g{}", number + 1) };
+        Rc::new(Listener {
+            lane,
+            unwanted: Cell::new(false),
+            reopening_stopped: Cell::new(false),
+            open: RefCell::default(),
+            cursor: RefCell::default(),
+            retry_ms: Cell::new(None),
+        })
+    }
+
     /// A stream that ends from now on stays closed.
     pub(super) fn stop_reopening(&self) {
         self.reopening_stopped.set(true);
@@ -50,50 +63,55 @@ impl Listener {
 }
 
 impl Client {
-    /// Opens the GET stream and holds it in the background; one that is open is ended first.
+    /// Opens a GET stream and holds it in the background; those that are open are ended first, unless it is to stand
+    /// `beside` them.
     ///
     /// Returns when the head came. The error is the outcome of a request that did not become a stream.
-    pub async fn stream(self: &Rc<Self>) -> Result<(), RequestOutcome> {
-        self.end_stream();
-        self.listener.reopening_stopped.set(false);
-        *self.listener.cursor.borrow_mut() = None;
-        self.listener.retry_ms.set(None);
-        let wish = self.listener.wish.get();
-        if let Some(held) = self.open_stream(wish).await? {
-            rt::spawn("client.stream", Rc::clone(self).hold(held, wish));
+    pub async fn stream(self: &Rc<Self>, beside: bool) -> Result<(), RequestOutcome> {
+        if !beside {
+            self.end_stream();
+        }
+        let listener = Listener::new(self.listeners.borrow().len());
+        self.listeners.borrow_mut().push(Rc::clone(&listener));
+        if let Some(held) = self.open_stream(&listener).await? {
+            rt::spawn("client.stream", Rc::clone(self).hold(listener, held));
         }
         Ok(())
     }
 
-    /// Closes the GET stream, if one is open, and opens it no more.
+    /// Closes every GET stream that is open, and opens them no more.
     pub fn end_stream(&self) {
-        self.listener.wish.set(self.listener.wish.get() + 1);
-        if let Some(open) = self.listener.open.take() {
-            open.closer.close();
-            self.stream_ended(open.request, StreamEnd::Client, Outcome::Ended);
+        for listener in self.listeners.take() {
+            listener.unwanted.set(true);
+            if let Some(open) = listener.open.take() {
+                open.closer.close();
+                self.stream_ended(open.request, StreamEnd::Client, Outcome::Ended);
+            }
         }
     }
 
     /// True while a GET stream is open.
     pub fn holds_stream(&self) -> bool {
-        self.listener.open.borrow().is_some()
+        self.listeners.borrow().iter().any(|listener| listener.open.borrow().is_some())
     }
 
     /// One GET. `None` when the client stopped wanting it meanwhile.
-    async fn open_stream(&self, wish: u64) -> Result<Option<Held>, RequestOutcome> {
+    async fn open_stream(&self, listener: &Listener) -> Result<Option<Held>, RequestOutcome> {
         let label = &self.config.label;
-        let request = self.observer.request_begin(label, Op::Stream);
-        let progress = Progress::default();
-        let opening = with_deadline(self.patience_ends_ms(), self.get(request, &progress)).await;
-        let refused = match opening {
+        let cursor = listener.cursor.borrow().clone();
+        let asked = Asked { op: Op::Stream, ids: &[], cursor: cursor.as_deref() };
+        let request = self.observer.request_begin(label, &asked);
+        let progress = Progress::new(label, &*self.observer, &self.noticed, request, None);
+        let opening = self.get(listener, cursor.as_deref(), &progress);
+        let refused = match with_deadline(self.patience_ends_ms(), opening).await {
             Some(Ok((connection, body))) => {
                 self.observer.stream_open(label, request);
-                if self.listener.wish.get() != wish {
+                if listener.unwanted.get() {
                     self.stream_ended(request, StreamEnd::Client, Outcome::Ended);
                     return Ok(None);
                 }
-                *self.listener.open.borrow_mut() = Some(Open { request, closer: connection.closer() });
-                return Ok(Some(Held { request, body, _connection: connection }));
+                *listener.open.borrow_mut() = Some(Open { request, closer: connection.closer() });
+                return Ok(Some(Held { request, body, connection }));
             }
             Some(Err(outcome)) => outcome,
             None => Outcome::GaveUp { waiting_for: progress.waiting_for() },
@@ -104,81 +122,54 @@ impl Client {
     }
 
     /// Connects, sends the GET, and gives the body if it is a stream.
-    async fn get(&self, request: u64, progress: &Progress) -> Result<(HttpConnection, BodyStream), Outcome> {
+    async fn get(
+        &self,
+        listener: &Listener,
+        cursor: Option<&str>,
+        progress: &Progress<'_>,
+    ) -> Result<(HttpConnection, BodyStream), Outcome> {
         let failed = |text: String| Outcome::Failed(text);
         let mut http = self.request(Op::Stream, None);
-        if let Some(cursor) = &*self.listener.cursor.borrow() {
-            http.headers.push(("last-event-id".to_owned(), cursor.clone()));
-        }
-        let connecting = HttpConnection::connect(&self.config.label, "g", self.config.edge);
+        http.headers.extend(cursor.map(|cursor| ("last-event-id".to_owned(), cursor.to_owned())));
+        let connecting = HttpConnection::connect(&self.config.label, &listener.lane, self.config.edge);
         let mut connection = connecting.await.map_err(|error| failed(error.to_string()))?;
         let response = connection.send(http).await.map_err(|error| failed(error.text))?;
         let Response { status, .. } = response;
         progress.status.set(Some(status));
-        self.observer.request_head(&self.config.label, request, status, response.header("mcp-session-id"));
+        let session = response.header("mcp-session-id");
+        self.observer.request_head(&self.config.label, progress.request, status, session);
         if is_success(status) {
             return Ok((connection, response.body));
         }
-        Err(read_answer(response, None, progress, &self.noticed).await.outcome)
+        Err(read_answer(response, &[], progress).await.outcome)
     }
 
     /// Drains a stream and its successors until the client, or its habit, ends it.
-    async fn hold(self: Rc<Self>, mut held: Held, wish: u64) {
-        loop {
-            let outcome = self.drain(&mut held.body).await;
+    async fn hold(self: Rc<Self>, listener: Rc<Listener>, held: Held) {
+        let mut next = Some(held);
+        while let Some(Held { request, body, connection }) = next {
+            let progress = Progress::new(&self.config.label, &*self.observer, &self.noticed, request, None)
+                .following(&listener.cursor, &listener.retry_ms);
+            let outcome = read_stream(body, &[], &progress).await.outcome;
             // Ended by the client: that was told when it happened.
-            if self.listener.open.borrow().as_ref().is_none_or(|open| open.request != held.request) {
+            if listener.open.borrow().as_ref().is_none_or(|open| open.request != request) {
                 return;
             }
-            self.listener.open.take();
-            self.stream_ended(held.request, StreamEnd::Server, outcome);
-            drop(held);
-            match self.reopen(wish).await {
-                Some(next) => held = next,
-                None => return,
-            }
+            listener.open.take();
+            self.stream_ended(request, StreamEnd::Server, outcome);
+            drop(connection);
+            next = self.reopen(&listener).await;
         }
     }
 
-    async fn drain(&self, body: &mut BodyStream) -> Outcome {
-        let mut parser = SseParser::default();
-        while let Some(bytes) = body.next().await {
-            let bytes = match bytes {
-                Ok(bytes) => bytes,
-                Err(text) => return Outcome::Failed(text),
-            };
-            for item in parser.feed(&bytes) {
-                self.follow(&item);
-                match look_at(item, &self.noticed) {
-                    Ok(Some(_)) => notice(&self.noticed, |noticed| &mut noticed.messages),
-                    Ok(None) => {}
-                    Err(text) => return Outcome::Failed(text),
-                }
-            }
-        }
-        Outcome::Ended
-    }
-
-    /// Keeps what the next GET needs: the cursor and the wait.
-    fn follow(&self, item: &SseItem) {
-        let SseItem::Event(event) = item else { return };
-        if let Some(id) = &event.id {
-            // An empty id means that there is no cursor any more.
-            *self.listener.cursor.borrow_mut() = Some(id.clone()).filter(|id| !id.is_empty());
-        }
-        if event.retry_ms.is_some() {
-            self.listener.retry_ms.set(event.retry_ms);
-        }
-    }
-
-    async fn reopen(&self, wish: u64) -> Option<Held> {
+    async fn reopen(&self, listener: &Listener) -> Option<Held> {
         let mut failures = 0;
         while self.config.reopen_stream && failures < REOPEN_FAILURES_MAX {
-            rt::sleep_ms(self.listener.retry_ms.get().unwrap_or(REOPEN_AFTER_MS)).await;
-            if self.listener.wish.get() != wish || self.listener.reopening_stopped.get() {
+            rt::sleep_ms(listener.retry_ms.get().unwrap_or(REOPEN_AFTER_MS)).await;
+            if listener.unwanted.get() || listener.reopening_stopped.get() {
                 return None;
             }
-            match self.open_stream(wish).await {
+            match self.open_stream(listener).await {
                 Ok(held) => return held,
                 Err(outcome) if outcome.status.is_some() => return None,
                 Err(_) => failures += 1,

@@ -9,7 +9,7 @@ use serde_json::json;
 #[cfg(madsim)]
 use super::toy::behave;
 use super::toy::{Logging, client, world};
-use super::{Answer, Client, ClientConfig, Outcome};
+use super::{Answer, CallOptions, Client, ClientConfig, Outcome};
 use crate::net::testkit::{Latency, log, untimed};
 #[cfg(madsim)]
 use crate::net::testkit::{in_world, machine, on, toy_edge};
@@ -26,7 +26,7 @@ fn a_handshake_takes_two_requests_and_a_call_is_answered_over_a_stream_in_many_c
         let client = client("s1", edge);
         client.open().await;
         assert_eq!(client.session().as_deref(), Some("sess-1"));
-        let called = client.call("return 1").await;
+        let called = client.call("return 1", CallOptions::default()).await;
         assert_eq!(called.outcome, Outcome::Answered(Answer::Result(json!({ "ran": "return 1" }))));
         let noticed = client.noticed();
         // Two streams, each with a priming event, a keepalive and a message that is no answer.
@@ -51,7 +51,7 @@ fn each_way_a_request_can_end_has_its_own_outcome() {
     let lines = world(1, Latency::Calm, |edge| async move {
         let client = client("s1", edge);
         for code in ["json", "error", "end", "refuse"] {
-            client.call(code).await;
+            client.call(code, CallOptions::default()).await;
         }
         client.ping().await;
         client.close().await;
@@ -83,12 +83,12 @@ fn a_request_without_an_answer_is_given_up_and_its_connection_dropped() {
         let client = Client::new(config, Rc::new(Logging::default()));
         for code in ["no-head", "silent", "no-end"] {
             let begun_ms = rt::now_ms();
-            client.call(code).await;
+            client.call(code, CallOptions::default()).await;
             let waited_ms = rt::now_ms() - begun_ms;
             assert!(waited_ms == 300 || !cfg!(madsim) && waited_ms > 300, "waited {waited_ms} ms");
             rt::sleep_ms(20).await;
         }
-        client.call("json").await;
+        client.call("json", CallOptions::default()).await;
     });
     let expected = [
         "s1 #1 POST call",
@@ -120,7 +120,7 @@ fn a_stream_that_the_server_ended_is_opened_again_after_its_last_event() {
         config.reopen_stream = true;
         config.target = "/mcp?ends".to_owned();
         let client = Client::new(config, Rc::new(Logging::default()));
-        client.stream().await.expect("a stream");
+        client.stream(false).await.expect("a stream");
         rt::sleep_ms(2000).await;
         assert!(client.holds_stream());
         client.end_stream();
@@ -168,13 +168,13 @@ fn a_client_that_does_not_reopen_lets_an_ended_stream_go_and_a_refused_one_is_no
         let mut config = ClientConfig::new("s1", edge);
         config.target = "/mcp?ends".to_owned();
         let once = Client::new(config.clone(), Rc::new(Logging::default()));
-        once.stream().await.expect("a stream");
+        once.stream(false).await.expect("a stream");
         rt::sleep_ms(1500).await;
         config.label = Arc::from("s2");
         config.reopen_stream = true;
         config.target = "/mcp?refused".to_owned();
         let refused = Client::new(config, Rc::new(Logging::default()));
-        let outcome = refused.stream().await.expect_err("no stream");
+        let outcome = refused.stream(false).await.expect_err("no stream");
         assert_eq!(outcome.status, Some(405));
         rt::sleep_ms(1500).await;
     });
@@ -189,12 +189,12 @@ fn overlapping_calls_use_a_second_connection_and_later_ones_the_first_again() {
         let client = client("s1", edge);
         let other = Rc::clone(&client);
         rt::spawn("test.overlap", async move {
-            other.call("return 1").await;
+            other.call("return 1", CallOptions::default()).await;
         });
-        client.call("return 2").await;
+        client.call("return 2", CallOptions::default()).await;
         rt::sleep_ms(200).await;
         for _ in 0..3 {
-            client.call("json").await;
+            client.call("json", CallOptions::default()).await;
         }
         log(format_args!("s1 connections {}", client.open_connections()));
     });
@@ -208,10 +208,10 @@ fn a_connection_that_the_server_closed_after_an_answer_is_replaced() {
     let lines = world(1, Latency::Calm, |edge| async move {
         let client = client("s1", edge);
         for _ in 0..3 {
-            client.call("close").await;
+            client.call("close", CallOptions::default()).await;
         }
         rt::sleep_ms(20).await;
-        client.call("json").await;
+        client.call("json", CallOptions::default()).await;
         log(format_args!("s1 connections {}", client.open_connections()));
     });
     let lines = seen_by("s1", &lines);
@@ -233,8 +233,8 @@ fn a_client_of_a_dead_edge_fails_and_tries_its_stream_twice_more() {
             let mut config = ClientConfig::new("s1", address);
             config.reopen_stream = true;
             let client = Client::new(config, Rc::new(Logging::default()));
-            client.stream().await.expect("a stream");
-            let called = client.call("silent").await;
+            client.stream(false).await.expect("a stream");
+            let called = client.call("silent", CallOptions::default()).await;
             assert!(matches!(called.outcome, Outcome::Failed(_)), "{called:?}");
             rt::sleep_ms(10_000).await;
         })
@@ -256,10 +256,10 @@ fn crowd(seed: u64) -> Vec<String> {
             done.push(receiver);
             rt::spawn("test.client", async move {
                 client.open().await;
-                client.stream().await.expect("a stream");
-                client.call("return 1").await;
+                client.stream(false).await.expect("a stream");
+                client.call("return 1", CallOptions::default()).await;
                 rt::sleep_ms(60_000).await;
-                client.call("return 2").await;
+                client.call("return 2", CallOptions::default()).await;
                 client.end_stream();
                 client.close().await;
                 let _ = sender.send(());

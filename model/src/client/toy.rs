@@ -10,7 +10,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::{Answer, Client, ClientConfig, ClientObserver, Op, Outcome, RequestOutcome, StreamEnd};
+use super::{Answer, Asked, Client, ClientConfig, ClientObserver, Outcome, RequestOutcome, SeenEvent, StreamEnd};
 use crate::net::Reply;
 use crate::net::testkit::{Latency, Toy, in_world, log, machine, on, toy_edge};
 use crate::rt;
@@ -22,12 +22,16 @@ pub(super) struct Logging {
 }
 
 impl ClientObserver for Logging {
-    fn request_begin(&self, client: &Arc<str>, op: Op) -> u64 {
+    fn request_begin(&self, client: &Arc<str>, asked: &Asked<'_>) -> u64 {
+        let op = asked.op;
         let request = self.requests.get() + 1;
         self.requests.set(request);
         log(format_args!("{client} #{request} {} {}", op.method(), op.word()));
         request
     }
+
+    /// What came is shown by the client's own counts.
+    fn request_event(&self, _: &Arc<str>, _: u64, _: &SeenEvent<'_>) {}
 
     fn request_head(&self, client: &Arc<str>, request: u64, status: u16, session: Option<&str>) {
         log(format_args!("{client} #{request} head {status} {}", session.unwrap_or("-")));
@@ -37,7 +41,7 @@ impl ClientObserver for Logging {
         let detail = match &outcome.outcome {
             Outcome::Answered(Answer::Result(value)) => value.to_string(),
             Outcome::Answered(Answer::Error(value)) => format!("error {value}"),
-            Outcome::Answered(Answer::Empty) | Outcome::Ended => String::new(),
+            Outcome::Answered(Answer::Empty) | Outcome::Ended | Outcome::Cut => String::new(),
             Outcome::Refused { error } => error.to_string(),
             Outcome::GaveUp { waiting_for } => (*waiting_for).to_owned(),
             Outcome::Failed(_) => "…".to_owned(),

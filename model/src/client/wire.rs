@@ -7,11 +7,11 @@ use super::{ClientConfig, Op};
 use crate::mcp;
 use crate::net::http_client::Request;
 
-/// A JSON-RPC message to be posted.
+/// JSON-RPC messages to be posted together.
 pub(super) struct Message {
-    /// Its id; a notification has none.
-    pub(super) id: Option<String>,
-    /// The message as sent.
+    /// The ids of the requests among them; a notification has none.
+    pub(super) ids: Vec<String>,
+    /// What is sent.
     pub(super) json: Value,
 }
 
@@ -28,12 +28,17 @@ impl Message {
 
     /// `notifications/initialized`.
     pub(super) fn initialized() -> Message {
-        Message { id: None, json: json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }) }
+        Message { ids: Vec::new(), json: json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }) }
     }
 
-    /// `tools/call` of the tool `execute`.
-    pub(super) fn execute(id: String, code: &str) -> Message {
-        Message::request(id, "tools/call", json!({ "name": "execute", "arguments": { "code": code } }))
+    /// `tools/call` of the tool `execute`; of several ids a batch.
+    pub(super) fn execute(mut ids: Vec<String>, code: &str) -> Message {
+        let params = json!({ "name": "execute", "arguments": { "code": code } });
+        let call = |id: &String| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+        if ids.len() == 1 {
+            return Message::request(ids.remove(0), "tools/call", params);
+        }
+        Message { json: Value::Array(ids.iter().map(call).collect()), ids }
     }
 
     /// `tools/call` of the tool `resume`.
@@ -44,12 +49,12 @@ impl Message {
 
     /// `ping`.
     pub(super) fn ping(id: String) -> Message {
-        Message { json: json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }), id: Some(id) }
+        Message { json: json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }), ids: vec![id] }
     }
 
     fn request(id: String, method: &str, params: Value) -> Message {
         let json = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        Message { id: Some(id), json }
+        Message { ids: vec![id], json }
     }
 }
 
@@ -59,12 +64,12 @@ pub(super) fn http_request(
     op: Op,
     number: u64,
     session: Option<&str>,
-    message: Option<&Message>,
+    message: Option<&Value>,
 ) -> Request {
     let mut headers = Vec::new();
     let mut add = |name: &str, value: &str| headers.push((name.to_owned(), value.to_owned()));
     match op {
-        Op::Stream => add("accept", "text/event-stream"),
+        Op::Stream | Op::Recover => add("accept", "text/event-stream"),
         _ => add("accept", "application/json, text/event-stream"),
     }
     add("authorization", &format!("Bearer {}", config.bearer));
@@ -80,7 +85,7 @@ pub(super) fn http_request(
         method: op.method(),
         target: config.target.clone(),
         headers,
-        body: message.map_or_else(Bytes::new, |message| Bytes::from(mcp::text_of(&message.json))),
+        body: message.map_or_else(Bytes::new, |message| Bytes::from(mcp::text_of(message))),
     }
 }
 
@@ -118,7 +123,7 @@ mod tests {
         let config = ClientConfig::new("s1", ([127, 0, 0, 1], 80).into());
         let names =
             |request: &Request| request.headers.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>().join(" ");
-        let open = http_request(&config, Op::Open, 1, None, Some(&Message::initialize(&config)));
+        let open = http_request(&config, Op::Open, 1, None, Some(&Message::initialize(&config).json));
         assert_eq!(names(&open), "accept authorization content-type mcp-protocol-version traceparent");
         let stream = http_request(&config, Op::Stream, 2, Some("abc"), None);
         assert_eq!(names(&stream), "accept authorization mcp-protocol-version mcp-session-id traceparent");

@@ -122,8 +122,9 @@ async fn post(exchange: &Rc<Exchange>, session_id: Option<String>, props: Value)
         }
     };
     let identity = identity_headers(&props);
+    let is_known = session_id.is_some();
     let session_id = session_id.unwrap_or_else(|| mint(exchange.peer()));
-    let stub = set_name(&session_id, Some(props)).await?;
+    let stub = set_name(&session_id, Some(props), is_known).await?;
     let stored = stub.rpc(&GET_INITIALIZE, "getInitializeRequest", Value::Null).await?;
     if let Some(message) = messages.iter().find(|message| opens_session(message)) {
         stub.rpc(&SET_INITIALIZE, "setInitializeRequest", json!({"message": message})).await?;
@@ -143,7 +144,8 @@ async fn post(exchange: &Rc<Exchange>, session_id: Option<String>, props: Value)
         exchange.answer(202, cors(), String::new());
         return Ok(());
     }
-    pump::stream(exchange, &session_id, socket, Pump::Post);
+    let opened_ms = EventLoop::current().now_ms();
+    pump::stream(exchange, &session_id, socket, Pump::Post { opened_ms });
     Ok(())
 }
 
@@ -158,7 +160,7 @@ async fn get(exchange: &Rc<Exchange>, session_id: Option<String>, props: Value) 
     };
     let mut headers = vec![header(mcp::METHOD_HEADER, "GET")];
     headers.extend(identity_headers(&props));
-    let stub = set_name(&session_id, Some(props)).await?;
+    let stub = set_name(&session_id, Some(props), true).await?;
     if stub.rpc(&GET_INITIALIZE, "getInitializeRequest", Value::Null).await?.is_null() {
         refuse(exchange, 404, mcp::SESSION_ERROR, "Session not found");
         return Ok(());
@@ -178,7 +180,7 @@ async fn delete(exchange: &Rc<Exchange>, session_id: Option<String>) -> Result<(
         refuse(exchange, 400, mcp::TRANSPORT_ERROR, "Bad Request: Mcp-Session-Id header is required");
         return Ok(());
     };
-    let stub = set_name(&session_id, None).await?;
+    let stub = set_name(&session_id, None, true).await?;
     if stub.rpc(&GET_INITIALIZE, "getInitializeRequest", Value::Null).await?.is_null() {
         refuse(exchange, 404, mcp::SESSION_ERROR, "Session not found");
         return Ok(());
@@ -212,10 +214,11 @@ fn mint(peer: &Arc<str>) -> String {
 }
 
 /// `getServerByName`: one `setName` call, tried again as a whole on a fresh stub when the platform says so, then a
-/// fresh stub for what follows (platform fact 167).
-async fn set_name(session_id: &str, props: Option<Value>) -> Result<Stub, JsError> {
+/// fresh stub for what follows (platform fact 167). A session that `is_known` must be there already.
+async fn set_name(session_id: &str, props: Option<Value>, is_known: bool) -> Result<Stub, JsError> {
     let mut arguments = json!({"name": format!("{NAME_PREFIX}{session_id}")});
     arguments["props"] = props.unwrap_or(Value::Null);
+    arguments["isKnown"] = Value::Bool(is_known);
     let mut tries = 1;
     loop {
         let stub = Stub::new(session_key(session_id));

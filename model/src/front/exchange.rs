@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
+use crate::config::HostConfig;
 use crate::js::{Ctx, EventLoop, Lane, Promise};
 use crate::net::server::{ExchangeId, RequestHead};
 use crate::net::{BodyError, Reply};
@@ -49,6 +50,8 @@ pub(super) struct Exchange {
     lanes: Lanes,
     /// The request.
     pub head: RequestHead,
+    /// What the operator set.
+    pub config: Arc<HostConfig>,
     ctx: Ctx,
     reply: RefCell<Option<Reply>>,
     body: Promise<Result<Bytes, BodyError>>,
@@ -71,11 +74,12 @@ pub(super) fn with_exchange(event_loop: &Rc<EventLoop>, id: ExchangeId, f: impl 
 
 impl Exchange {
     /// Begins an exchange in the running request's context.
-    pub fn begin(id: ExchangeId, head: RequestHead, reply: Reply, lanes: Lanes) -> Rc<Self> {
+    pub fn begin(id: ExchangeId, head: RequestHead, reply: Reply, lanes: Lanes, config: Arc<HostConfig>) -> Rc<Self> {
         let exchange = Rc::new(Exchange {
             id,
             lanes,
             head,
+            config,
             ctx: EventLoop::current().ctx(),
             reply: RefCell::new(Some(reply)),
             body: Promise::new(),

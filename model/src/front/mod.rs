@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::config::HostConfig;
 use crate::js::Lane;
 use crate::net::server::{ExchangeId, Inlet, RequestHead};
 use crate::net::{BodyError, Reply};
@@ -29,12 +30,13 @@ use exchange::{Exchange, Lanes, with_exchange};
 pub struct EdgeInlet {
     worker: WorkerHandle,
     lanes: Lanes,
+    config: Arc<HostConfig>,
 }
 
 impl EdgeInlet {
-    /// An inlet of a worker.
-    pub fn new(worker: WorkerHandle) -> Arc<Self> {
-        Arc::new(EdgeInlet { worker, lanes: Lanes::default() })
+    /// An inlet of a worker that is configured so.
+    pub fn new(worker: WorkerHandle, config: Arc<HostConfig>) -> Arc<Self> {
+        Arc::new(EdgeInlet { worker, lanes: Lanes::default(), config })
     }
 
     /// Mail for an exchange that is in progress; none for one that is over.
@@ -51,9 +53,9 @@ impl Inlet for EdgeInlet {
         let peer = Arc::clone(&head.peer);
         let lane = Lane::named(&peer, &format!("http.{}", head.lane), 0);
         self.lanes.add(id, lane.clone());
-        let lanes = self.lanes.clone();
+        let (lanes, config) = (self.lanes.clone(), Arc::clone(&self.config));
         let start = move || -> LocalFuture<()> {
-            let exchange = Exchange::begin(id, head, reply, lanes);
+            let exchange = Exchange::begin(id, head, reply, lanes, config);
             Box::pin(edge::handle(exchange))
         };
         self.worker.request(peer, &lane, Box::new(start));

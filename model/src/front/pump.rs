@@ -1,12 +1,14 @@
 //! A streamed answer: the frames of the session's object become server-sent events of the client's body.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::answers::header;
 use super::bridge::cors;
 use super::exchange::Exchange;
 use super::sse_writer::SseWriter;
-use crate::config::MAX_SSE_AGE_MS;
+use crate::config::{HostConfig, MAX_SSE_AGE_MS};
+use crate::defect::defect;
 use crate::js::{EventLoop, call};
 use crate::mcp::{self, Frame};
 use crate::platform::{ClientSocket, SocketEvent};
@@ -15,8 +17,11 @@ use crate::telemetry::log_event;
 /// Which kind of stream is pumped.
 #[derive(Clone, Copy)]
 pub(super) enum Pump {
-    /// The answer to a POST.
-    Post,
+    /// The answer to a POST, begun then (epoch milliseconds).
+    Post {
+        /// When.
+        opened_ms: u64,
+    },
     /// A GET, opened then (epoch milliseconds).
     Get {
         /// When.
@@ -30,6 +35,7 @@ struct Stream {
     writer: Rc<SseWriter>,
     socket: ClientSocket,
     pump: Pump,
+    config: Arc<HostConfig>,
 }
 
 /// Answers 200 with an event stream and pumps the socket's frames into it.
@@ -42,7 +48,8 @@ pub(super) fn stream(exchange: &Rc<Exchange>, session_id: &str, socket: ClientSo
     headers.extend(cors());
     exchange.start(200, headers);
     let writer = SseWriter::new(Rc::clone(exchange), socket.clone());
-    let stream = Rc::new(Stream { session_id: session_id.into(), writer, socket, pump });
+    let config = Arc::clone(&exchange.config);
+    let stream = Rc::new(Stream { session_id: session_id.into(), writer, socket, pump, config });
     let rotating = Rc::clone(&stream);
     stream.writer.keep_alive(Rc::new(move || rotating.rotate_if_old()));
     let pumping = Rc::clone(&stream);
@@ -64,26 +71,42 @@ impl Stream {
         }
         // A POST bridge never acknowledges a delivery.
         let streams = match self.pump {
-            Pump::Post => Vec::new(),
-            Pump::Get { .. } => ack_stream_ids.unwrap_or_else(|| stream_id.into_iter().collect()),
+            Pump::Post { .. } if !defect!(self.config, PostAcknowledges) => Vec::new(),
+            _ => ack_stream_ids.unwrap_or_else(|| stream_id.into_iter().collect()),
         };
         let stream = Rc::clone(self);
-        drop(call(async move {
-            if !stream.writer.finish().await {
-                return;
-            }
+        let acknowledge = move || {
             for stream_id in streams {
+                state_event!("ack.sent", stream.socket.label(), socket = stream.socket.number(), stream = &*stream_id);
                 let ack = Frame::DeliveryAck { event_id: event_id.clone(), stream_id };
                 // The request's own socket: it cannot be another request's.
                 drop(stream.socket.send(ack.to_text()));
             }
-            stream.socket.close(1000, "SSE response delivered");
+        };
+        self.finish_with(acknowledge);
+    }
+
+    /// Writes out, ends the client's body, and with the client still there acknowledges what was delivered.
+    fn finish_with(self: &Rc<Self>, acknowledge: impl FnOnce() + 'static) {
+        let stream = Rc::clone(self);
+        let mut acknowledge = Some(acknowledge);
+        if defect!(self.config, AcknowledgedOnEnqueue) {
+            acknowledge.take().into_iter().for_each(|acknowledge| acknowledge());
+        }
+        drop(call(async move {
+            if stream.writer.finish().await {
+                acknowledge.into_iter().for_each(|acknowledge| acknowledge());
+                stream.socket.close(1000, "SSE response delivered");
+            }
         }));
     }
 
     /// After each frame, keepalive included: a listener that is too old is ended gracefully. A POST stream never is.
     fn rotate_if_old(self: &Rc<Self>) {
-        let Pump::Get { opened_ms } = self.pump else { return };
+        let (Pump::Get { opened_ms } | Pump::Post { opened_ms }) = self.pump;
+        if matches!(self.pump, Pump::Post { .. }) && !defect!(self.config, MaxAgeCutsPosts) {
+            return;
+        }
         let age_ms = EventLoop::current().now_ms() - opened_ms;
         if age_ms <= MAX_SSE_AGE_MS || !self.writer.begin_ending() {
             return;

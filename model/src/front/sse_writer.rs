@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use super::exchange::Exchange;
 use crate::config::{MAX_PENDING_SSE_BYTES, SSE_KEEPALIVE_MS};
+use crate::defect::defect;
 use crate::js::{EventLoop, Promise, TimerHandle, call};
 use crate::platform::{ClientSocket, JsError, io};
 
@@ -18,6 +19,8 @@ crate::operations! {
 
 /// The comment that keeps an idle stream alive.
 const KEEPALIVE: &str = ": keepalive\n\n";
+/// A backlog is told each time it has grown by so many bytes.
+const TOLD_BYTES: usize = 1 << 20;
 /// Close code and reason of the socket behind a stream that was given up.
 const GIVEN_UP: (u16, &str) = (1013, "SSE client not draining");
 
@@ -72,10 +75,15 @@ impl SseWriter {
     /// Appends a frame to the chain. Over the backlog's limit the client is not draining: the stream is given up.
     pub fn append(self: &Rc<Self>, frame: String) {
         let size = frame.len();
-        if self.pending_bytes.get() + size > MAX_PENDING_SSE_BYTES {
+        let pending_bytes = self.pending_bytes.get() + size;
+        if pending_bytes > MAX_PENDING_SSE_BYTES && !defect!(self.exchange.config, BacklogUnbounded) {
             return self.give_up();
         }
-        self.pending_bytes.set(self.pending_bytes.get() + size);
+        if pending_bytes / TOLD_BYTES > self.pending_bytes.get() / TOLD_BYTES {
+            let number = self.socket.number();
+            state_event!("sse.backlog", self.socket.label(), socket = number, bytes = pending_bytes);
+        }
+        self.pending_bytes.set(pending_bytes);
         let (writer, before) = (Rc::clone(self), self.chain.borrow().clone());
         let written = call(async move {
             before.wait().await;
@@ -128,7 +136,9 @@ impl SseWriter {
         if closed.is_err() && !self.over.replace(true) {
             self.exchange.cut();
         }
-        closed == Ok(true) && !self.exchange.is_gone()
+        let is_attached = closed == Ok(true) && !self.exchange.is_gone();
+        state_event!("sse.closed", self.socket.label(), socket = self.socket.number(), attached = is_attached);
+        is_attached
     }
 
     /// The session's object closed the socket: the client sees its stream end, possibly without an answer.

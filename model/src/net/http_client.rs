@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 use super::link::Lane;
 use super::sim_io::{Closer, Drive, adapt};
 use super::tap::{ExchangeTap, Tap};
-use super::{labels, lossy_text};
+use super::{labels, lossy_text, stalls};
 use crate::rt;
 
 /// A request with its whole body.
@@ -73,6 +73,7 @@ pub struct HttpConnection {
     requests: SendRequest<Whole>,
     closer: Closer,
     tap: Option<Tap>,
+    label: Arc<str>,
 }
 
 impl HttpConnection {
@@ -87,7 +88,7 @@ impl HttpConnection {
         let (io, pump, closer) = adapt(socket, Some(Lane::new(label, lane)));
         let (requests, connection) = http1::handshake(io).await.map_err(io::Error::other)?;
         rt::spawn("net.client", Drive::new(connection, pump));
-        Ok(HttpConnection { host: addr.to_string(), requests, closer, tap })
+        Ok(HttpConnection { host: addr.to_string(), requests, closer, tap, label: Arc::clone(label) })
     }
 
     /// True while the connection could take a request now.
@@ -122,7 +123,7 @@ impl HttpConnection {
         if let Some(tap) = tap {
             tap.head(status, &headers);
         }
-        Ok(Response { status, headers, body: BodyStream { incoming: body, tap } })
+        Ok(Response { status, headers, body: BodyStream { incoming: body, tap, label: Arc::clone(&self.label) } })
     }
 
     fn to_http(&self, request: Request) -> hyper::Request<Whole> {
@@ -151,11 +152,15 @@ impl Drop for HttpConnection {
 pub struct BodyStream {
     incoming: Incoming,
     tap: Option<ExchangeTap>,
+    label: Arc<str>,
 }
 
 impl BodyStream {
     /// The next bytes; `None` at the end. An error means that the body was cut.
     pub async fn next(&mut self) -> Option<Result<Bytes, String>> {
+        while let Some(until_ms) = stalls::until(&self.label) {
+            rt::sleep_until_ms(until_ms).await;
+        }
         let piece = self.next_piece().await;
         if let Some(tap) = self.tap {
             match &piece {

@@ -11,6 +11,7 @@ use std::task::Waker;
 
 use bytes::{Buf, Bytes, BytesMut};
 
+use super::stalls;
 use crate::rt;
 
 /// Milliseconds until written bytes leave; 0 on real sockets, where nothing is to be evened out.
@@ -120,6 +121,12 @@ pub(super) struct Link {
     /// The protocol did something since the pump last looked.
     touched: bool,
     driver: Option<Waker>,
+    /// The client at the other end, if this is a server's.
+    peer: Option<Arc<str>>,
+    /// When the client's stall ends, and how many bytes it was sent in it.
+    stalled: (u64, usize),
+    /// The protocol waits until then for room.
+    room_due_ms: Option<u64>,
 }
 
 impl Link {
@@ -136,7 +143,30 @@ impl Link {
             abandoned: false,
             touched: false,
             driver: None,
+            peer: None,
+            stalled: (0, 0),
+            room_due_ms: None,
         }
+    }
+
+    /// The client at the other end, whose stalls this end notices.
+    pub(super) fn set_peer(&mut self, label: Arc<str>) {
+        self.peer = Some(label);
+    }
+
+    /// Whether bytes can be written; if not, the protocol is asked again once the client reads.
+    pub(super) fn has_room(&mut self, bytes: usize) -> bool {
+        let Some(stall) = self.peer.as_deref().and_then(stalls::noticed) else { return true };
+        if self.stalled.0 != stall.until_ms {
+            self.stalled = (stall.until_ms, 0);
+        }
+        let has_room = self.stalled.1 < stalls::WINDOW_BYTES;
+        if has_room {
+            self.stalled.1 += bytes;
+        } else {
+            self.room_due_ms = Some(stall.until_ms);
+        }
+        has_room
     }
 
     /// The protocol wrote: the bytes leave with all others of this millisecond.
@@ -208,7 +238,10 @@ impl Link {
 
     /// Hands what is due to the protocol; true if there was something new.
     pub(super) fn deliver(&mut self, now_ms: u64) -> bool {
-        let mut news = false;
+        let mut news = self.room_due_ms.is_some_and(|due_ms| due_ms <= now_ms);
+        if news {
+            self.room_due_ms = None;
+        }
         if self.readable.is_empty()
             && let Some(bytes) = self.inbound.take_due(now_ms)
         {
@@ -238,10 +271,7 @@ impl Link {
     pub(super) fn next_due_ms(&self, now_ms: u64, sending: bool) -> Option<u64> {
         let inbound = if self.readable.is_empty() { self.inbound.next_due_ms(now_ms) } else { None };
         let outbound = if sending { None } else { self.outbound.next_due_ms(now_ms) };
-        match (outbound, inbound) {
-            (Some(one), Some(other)) => Some(one.min(other)),
-            (one, other) => one.or(other),
-        }
+        [outbound, inbound, self.room_due_ms].into_iter().flatten().min()
     }
 
     /// True once after each time the protocol read or wrote.

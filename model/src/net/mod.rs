@@ -2,7 +2,7 @@
 //!
 //! [`sim_io`] is the one adapter between hyper and a TCP stream, [`link`] the latency and, later, the faults in it.
 //! [`server`] hands requests to the edge worker, [`http_client`] sends them, [`sse`] reads event streams,
-//! [`tap`] hears what clients send and get.
+//! [`tap`] hears what clients send and get, [`stalls`] knows who reads nothing for a while.
 
 pub mod http_client;
 pub mod labels;
@@ -12,6 +12,7 @@ mod request_body;
 pub mod server;
 pub mod sim_io;
 pub mod sse;
+pub mod stalls;
 pub mod tap;
 pub mod timer;
 

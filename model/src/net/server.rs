@@ -23,7 +23,7 @@ use super::labels::{self, Peer};
 use super::lossy_text;
 use super::reply::{CutShort, Departure, Reply, ReplyBody, ReplyFrame, reply};
 use super::request_body::{BodyError, Collecting};
-use super::sim_io::{Drive, adapt};
+use super::sim_io::{Closer, Drive, adapt};
 use crate::rt;
 
 /// Accepts that always wait. The simulated network takes a millisecond before each accept; with some in advance,
@@ -161,8 +161,8 @@ pub async fn serve(addr: SocketAddr, inlet: Arc<dyn Inlet>) -> io::Result<Infall
 }
 
 fn serve_connection(socket: TcpStream, peer: SocketAddr, inlet: Arc<dyn Inlet>, exchanges: Rc<Cell<u64>>) {
-    let (io, pump, _) = adapt(socket, None);
-    let service = Service { inlet, exchanges, peer, label: OnceCell::new() };
+    let (io, pump, connection) = adapt(socket, None);
+    let service = Service { inlet, exchanges, peer, label: OnceCell::new(), connection };
     // hyper's clock for the Date header is a cache of the thread, older than the run.
     let connection = http1::Builder::new().auto_date_header(false).serve_connection(io, service);
     rt::spawn("net.connection", Drive::new(connection, pump));
@@ -174,6 +174,7 @@ struct Service {
     exchanges: Rc<Cell<u64>>,
     peer: SocketAddr,
     label: OnceCell<Peer>,
+    connection: Closer,
 }
 
 type Answer = Result<hyper::Response<ReplyBody>, CutShort>;
@@ -187,7 +188,11 @@ impl hyper::service::Service<hyper::Request<Incoming>> for Service {
         let exchange = ExchangeId(self.exchanges.get());
         self.exchanges.set(exchange.0 + 1);
         // Asked at the first request: by then the client has surely said who it is.
-        let label = self.label.get_or_init(|| labels::of(self.peer));
+        let label = self.label.get_or_init(|| {
+            let peer = labels::of(self.peer);
+            self.connection.set_peer(Arc::clone(&peer.label));
+            peer
+        });
         let head = request_head(&request, label.clone());
         Box::pin(answer(Arc::clone(&self.inlet), exchange, head, request.into_body()))
     }

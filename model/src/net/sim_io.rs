@@ -53,6 +53,11 @@ impl Closer {
     pub fn close(&self) {
         self.link.borrow_mut().abandon();
     }
+
+    /// The client at the other end, whose stalls this end notices.
+    pub fn set_peer(&self, label: Arc<str>) {
+        self.link.borrow_mut().set_peer(label);
+    }
 }
 
 /// Puts the adapter over a connected socket. The client's end passes the lane that draws its latency.
@@ -89,6 +94,9 @@ impl hyper::rt::Write for SimIo {
             return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
         }
         if !buf.is_empty() {
+            if !link.has_room(buf.len()) {
+                return Poll::Pending;
+            }
             link.write(buf);
         }
         Poll::Ready(Ok(buf.len()))

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use tokio::sync::{mpsc, oneshot};
 
 use super::server::{ExchangeId, Inlet, RequestHead, Server};
-use super::{BodyError, Reply, labels};
+use super::{BodyError, Reply, labels, stalls};
 use crate::operation::{Intervention, OperationPoint};
 use crate::rt::{self, Director};
 
@@ -80,6 +80,7 @@ where
         let drawing = (latency == Latency::Drawn).then(|| Rc::new(Drawing::default()) as Rc<dyn Director>);
         rt::begin_run(drawing, u64::MAX);
         labels::reset();
+        stalls::reset();
         story().await;
         rt::end_run();
         LOG.take()

@@ -228,6 +228,16 @@ impl ClientSocket {
         }
     }
 
+    /// Its number.
+    pub fn number(&self) -> u64 {
+        self.0.number
+    }
+
+    /// Label of the object at the other end.
+    pub fn label(&self) -> Arc<str> {
+        self.0.key.label()
+    }
+
     /// True until this side closed it.
     pub fn is_open(&self) -> bool {
         self.0.open.get()

@@ -101,7 +101,12 @@ async fn dispatch(
     let stream = connection_id(&socket);
     let key = format!("{STREAM_REQUESTS_PREFIX}{stream}");
     session.ctx().storage().put(&CONNECT_ROW, key, Value::Array(ids)).await?;
-    sdk_connect(session, socket, opening).await
+    sdk_connect(session, socket, opening).await?;
+    let transport = session.agent.transport.borrow().clone();
+    if let Some(transport) = transport.filter(|_| defect!(session.config, ConnectWaitsForAnswer)) {
+        transport.all_answered(stream).await;
+    }
+    Ok(())
 }
 
 /// The framework's onConnect; without a usable transport the socket is closed 1011.
@@ -174,12 +179,13 @@ fn request_ids(messages: &[Value]) -> Vec<Value> {
 }
 
 /// A frame from the bridge: a delivery acknowledgement. It passes the lazy start first.
-pub(super) async fn message(session: Rc<SessionObject>, text: Arc<str>) -> Result<(), JsError> {
+pub(super) async fn message(session: Rc<SessionObject>, socket: Socket, text: Arc<str>) -> Result<(), JsError> {
     if let Err(error) = js(party_server::ensure_initialized(Rc::clone(&session))).await {
         print_error(&session, "webSocketMessage", &error);
         return Ok(());
     }
     let Some(Frame::DeliveryAck { stream_id, .. }) = Frame::parse(&text) else { return Ok(()) };
+    state_event!("delivery.acknowledged", session.label(), socket = socket.number(), stream = &*stream_id);
     let transport = session.agent.transport.borrow().clone();
     if let Some(transport) = transport {
         // A failing acknowledgement is swallowed: the stream stays partly acknowledged.

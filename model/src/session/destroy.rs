@@ -26,12 +26,13 @@ pub(super) async fn condemn(session: Rc<SessionObject>) -> Result<(), JsError> {
     condemned
 }
 
-/// `destroy()`. The in-memory meta stays: between the wipe and the abort the object still answers from it, as the
-/// described version does.
+/// `destroy()`. The in-memory meta stays: between the wipe and the abort the object of the described version still
+/// answers from it.
 ///
 /// # Errors
 /// Those of the framework's `destroy`; no abort is scheduled then.
 pub(super) async fn destroy(session: Rc<SessionObject>) -> Result<(), JsError> {
+    session.destroying.set(true);
     state_event!("destroy.begin", session.label());
     rooted("destroy", tear_down(Rc::clone(&session), &DESTROY_TEARDOWN, true)).await;
     let destroyed = rooted("destroy", mcp_agent::destroy(&session.agent)).await;

@@ -97,6 +97,8 @@ pub struct SessionObject {
     pub(crate) resolved_session_name: RefCell<Option<Arc<str>>>,
     /// Whether it was condemned, or is being, in this incarnation.
     pub(crate) condemned: Cell<bool>,
+    /// Whether its end has begun: what it still has in memory is nobody's any more.
+    pub(crate) destroying: Cell<bool>,
     pub(crate) claimed: report::Claimed,
     pub(crate) approvals: approvals::Approvals,
     pub(crate) leases: leases::Leases,
@@ -124,6 +126,7 @@ impl SessionObject {
             last_activity_ms: Cell::new(0),
             resolved_session_name: RefCell::new(None),
             condemned: Cell::new(false),
+            destroying: Cell::new(false),
             claimed: report::Claimed::default(),
             approvals: approvals::Approvals::default(),
             leases: leases::Leases::default(),
@@ -187,6 +190,10 @@ impl AgentHost for SessionObject {
         &self.agent
     }
 
+    fn config(&self) -> &Rc<HostConfig> {
+        &self.config
+    }
+
     fn on_start(self: Rc<Self>, props: Option<Value>) -> LocalFuture<Result<(), JsError>> {
         Box::pin(start::on_start(self, props))
     }
@@ -227,8 +234,8 @@ impl DurableObject for SessionObject {
         }))
     }
 
-    fn socket_message(self: Rc<Self>, _socket: Socket, text: Arc<str>) -> LocalFuture<Result<(), JsError>> {
-        Box::pin(connect::message(self, text))
+    fn socket_message(self: Rc<Self>, socket: Socket, text: Arc<str>) -> LocalFuture<Result<(), JsError>> {
+        Box::pin(connect::message(self, socket, text))
     }
 
     fn socket_close(self: Rc<Self>, _socket: Socket, _code: u16) -> LocalFuture<Result<(), JsError>> {

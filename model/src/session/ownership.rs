@@ -72,8 +72,13 @@ pub(super) async fn validate_mcp_session_owner(
 /// The effect of the check. Nobody can interrupt it.
 async fn check(session: &Rc<SessionObject>, identity: &Identity, span: &Span) -> Exit<Ownership> {
     let fiber = Fiber::new();
+    // Found here: between the wipe and the abort there is no marker any more, and the meta is still in memory.
+    if session.destroying.get() && !defect!(session.config, WipedSessionRestored) {
+        return Ok(Ownership::Terminated);
+    }
     let marker = fiber.or_die(session.ctx().storage().get(&VALIDATE_MARKER, DESTROY_PENDING_KEY).into_future()).await?;
-    if marker.is_some_and(|marker| marker.as_bool() == Some(true)) {
+    let is_condemned = marker.is_some_and(|marker| marker.as_bool() == Some(true));
+    if is_condemned && !defect!(session.config, DestroyUngated) {
         return Ok(Ownership::Terminated);
     }
     let Some(meta) = meta::load(session, &fiber, span).await? else { return Ok(Ownership::NotFound) };

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{SessionObject, approval_rpc, apps, cap, clock, destroy, init, meta, model_resume, ownership};
-use crate::agents::{INITIALIZE_KEY, mcp_agent, party_server};
+use crate::agents::{INITIALIZE_KEY, Status, mcp_agent, party_server};
+use crate::defect::defect;
 use crate::fx::{Cause, Fiber};
 use crate::js::{hops, rooted};
 use crate::platform::JsError;
@@ -16,6 +17,7 @@ use crate::telemetry::{self, Span};
 
 crate::operations! {
     RPC_GET_INITIALIZE = "rpc · storage.get initializeRequest", Storage, 3; "storage"
+    RPC_EXPECT_INITIALIZE = "name · storage.get initializeRequest", Storage, 3; "storage; only if not started, not in the described version: see the defect `wiped-session-revived`"
     RPC_PUT_INITIALIZE = "rpc · storage.put initializeRequest", Storage, 3; "storage"
 }
 
@@ -95,9 +97,23 @@ fn object(arguments: &Value, key: &str) -> Result<Value, JsError> {
 async fn set_name(session: Rc<SessionObject>, mut arguments: Value) -> Result<Value, JsError> {
     let name = text(&arguments, "name")?;
     let props = arguments.get_mut("props").map(Value::take).filter(|props| !props.is_null());
+    let is_known = arguments["isKnown"] == true;
     drop(arguments);
+    if is_known && !defect!(session.config, WipedSessionRevived) {
+        expect_session(&session).await?;
+    }
     party_server::set_name(session, name, props).await?;
     Ok(Value::Null)
+}
+
+/// Found here: a request that passed its owner check before its session was wiped would start the new object, which has
+/// nothing to serve: it would store the identity again, and take a place, for an id that is dead.
+async fn expect_session(session: &SessionObject) -> Result<(), JsError> {
+    if session.agent.status.get() == Status::Started {
+        return Ok(());
+    }
+    let stored = session.ctx().storage().get(&RPC_EXPECT_INITIALIZE, INITIALIZE_KEY).await?;
+    if stored.is_none() { Err(JsError::new("destroyed")) } else { Ok(()) }
 }
 
 async fn get_initialize(session: Rc<SessionObject>) -> Result<Value, JsError> {

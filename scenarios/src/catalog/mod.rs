@@ -1,10 +1,12 @@
 //! The scenarios: an id is a path, a scenario is a pure function from a seed to a plan, with a story in one sentence.
 
 pub mod deploy;
+pub mod destroy;
 pub mod disposal;
 pub mod draft;
 pub mod idle;
 pub mod residency;
+pub mod stream;
 pub mod swarm;
 
 use crate::plan::Plan;
@@ -28,8 +30,19 @@ pub struct Scenario {
 }
 
 /// One line a group.
-const GROUPS: &[&[Scenario]] =
-    &[idle::SCENARIOS, residency::SCENARIOS, disposal::SCENARIOS, deploy::SCENARIOS, swarm::SCENARIOS];
+const GROUPS: &[&[Scenario]] = &[
+    idle::SCENARIOS,
+    residency::SCENARIOS,
+    restore::SCENARIOS,
+    disposal::SCENARIOS,
+    deploy::SCENARIOS,
+    alarm::SCENARIOS,
+    approval::SCENARIOS,
+    stream::SCENARIOS,
+    destroy::SCENARIOS,
+    identity::SCENARIOS,
+    swarm::SCENARIOS,
+];
 
 /// All scenarios, in the order they run.
 pub fn all() -> impl Iterator<Item = &'static Scenario> {

@@ -75,7 +75,15 @@ fn compare(plan: &Plan, request: &Request, answer: &Json) -> Compared {
     if is_error(answer) {
         return Compared::Wrong(format!("the answer is the error {answer}"));
     }
-    match expected.compare(answer) {
+    let count = request.begin.number("rpc_count");
+    let answers = match (count, answer) {
+        (Some(_), Json::Array(answers)) => answers.as_slice(),
+        _ => std::slice::from_ref(answer),
+    };
+    if count.is_some_and(|count| count != answers.len() as u64) {
+        return Compared::Wrong(format!("{} answers to {} calls", answers.len(), count.unwrap_or(0)));
+    }
+    match answers.iter().try_for_each(|answer| expected.compare(answer)) {
         Ok(()) => Compared::Right,
         Err(difference) => Compared::Wrong(difference),
     }

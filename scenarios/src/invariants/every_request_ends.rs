@@ -25,8 +25,8 @@ fn judge(case: &Case<'_>) -> Verdict {
     let mut open_count = 0_u32;
     let mut is_young_open = false;
     for request in all {
-        // A stream is held for as long as both sides like.
-        let is_held_stream = request.op() == "stream" && request.head.is_some();
+        // A stream is held for as long as both sides like, and a GET that nothing is left for stays open.
+        let is_held_stream = matches!(request.op(), "stream" | "recover") && request.head.is_some();
         match request.end {
             None if is_held_stream => {}
             None => {
@@ -38,8 +38,9 @@ fn judge(case: &Case<'_>) -> Verdict {
                 violations.extend(old.map(|last| unended(request, last)));
             }
             Some(end) => {
-                let excused =
-                    faults.is_held_until(end.at_ms, patience_ms(plan, request)) || request.outlasts_patience(plan);
+                let excused = is_held_stream
+                    || faults.is_held_until(end.at_ms, patience_ms(plan, request))
+                    || request.outlasts_patience(plan);
                 if request.outcome() == Some("gave-up") && !excused {
                     violations.push(given_up(request, end));
                 }

@@ -30,6 +30,11 @@ impl InUse {
         if event.stream != Stream::History {
             return None;
         }
+        if event.name == "session.adopted" {
+            let alias: Arc<str> = self.session_of(event.text("of")?).into();
+            self.current.insert(who.clone(), alias.clone());
+            return Some((who.clone(), alias));
+        }
         let request = event.number("request")?;
         if event.name == "request.begin" && event.text("op") == Some("open") {
             self.opens.insert(request);

@@ -1,4 +1,4 @@
-//! The numbers that claims about idle time rest on, in ms.
+//! The numbers that claims rest on: times in ms, and counts.
 
 use crate::decision::DELAY_MS_MAX;
 
@@ -22,3 +22,5 @@ pub const PERMIT_WAIT_MS_MAX: u64 = 10_200;
 pub const EVICTION_GRACE_MS: u64 = 15_000;
 /// What was lost with its object is taken back after so long: the core's lease and a second for the world.
 pub const HELD_MS_MAX: u64 = 61_000;
+/// What may wait in the edge for one client, in bytes (session-core §1.7, MAX_PENDING_SSE_BYTES).
+pub const BACKLOG_BYTES_MAX: u64 = 8_388_608;

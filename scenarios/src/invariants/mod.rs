@@ -1,13 +1,20 @@
 //! What must hold: every invariant is judged on every trace, and each is one claim in one file and one line here.
 
 mod a_resume_can_be_repeated;
+mod accept_never_waits;
+mod acknowledged_means_delivered;
 mod admission_never_waits;
 mod alarm_follows_intent;
 mod answers_are_right;
+mod bridge_backlog_is_bounded;
+mod calls_are_primed;
+mod calls_keep_their_stream;
 mod cap_counts_every_build;
+mod cursor_replay_is_exact;
 mod disposal_is_recorded;
 mod disposed_session_serves_again;
 mod durable_identity_survives;
+mod ended_session_stays_ended;
 mod every_request_ends;
 mod eviction_cuts_no_request;
 mod eviction_frees_a_runtime;
@@ -16,15 +23,23 @@ mod execution_ids_are_unique;
 mod gauge_matches_residents;
 mod idle_runtime_is_released;
 mod leases_are_returned;
+mod listeners_coexist;
+mod live_write_survives_the_store;
+mod lost_answers_are_obtainable;
 mod lost_holdings_expire;
+mod newest_event_is_kept;
 mod no_cross_context_io;
 mod one_build_at_a_time;
+mod one_message_one_stream;
+mod one_replay_at_a_time;
 mod one_teardown_at_a_time;
 mod paused_executions_are_findable;
 mod permits_are_returned;
+mod refusals_are_told;
 mod registry_matches_residents;
 mod reservations_are_returned;
 mod runtime_closed_once;
+mod statuses_mean_what_they_say;
 
 mod case;
 mod faults;
@@ -34,6 +49,7 @@ mod leases;
 pub(crate) mod limits;
 pub(crate) mod replay;
 mod requests;
+mod streams;
 #[cfg(test)]
 pub(crate) mod testing;
 pub(crate) mod timeline;
@@ -70,6 +86,21 @@ pub const ALL: &[Invariant] = &[
     execution_ids_are_unique::INVARIANT,
     a_resume_can_be_repeated::INVARIANT,
     no_cross_context_io::INVARIANT,
+    ended_session_stays_ended::INVARIANT,
+    refusals_are_told::INVARIANT,
+    statuses_mean_what_they_say::INVARIANT,
+    acknowledged_means_delivered::INVARIANT,
+    lost_answers_are_obtainable::INVARIANT,
+    calls_are_primed::INVARIANT,
+    calls_keep_their_stream::INVARIANT,
+    accept_never_waits::INVARIANT,
+    cursor_replay_is_exact::INVARIANT,
+    newest_event_is_kept::INVARIANT,
+    live_write_survives_the_store::INVARIANT,
+    one_message_one_stream::INVARIANT,
+    listeners_coexist::INVARIANT,
+    one_replay_at_a_time::INVARIANT,
+    bridge_backlog_is_bounded::INVARIANT,
 ];
 
 /// A named claim over plan and trace.

@@ -92,7 +92,9 @@ impl<'a> Request<'a> {
     /// Whether the client got what it came for: an answer, or for a stream its 200.
     pub fn is_served(&self) -> bool {
         match self.op() {
-            "stream" => self.status() == Some(200),
+            // What its client left was served as long as it looked.
+            _ if self.outcome() == Some("cut") => true,
+            "stream" | "recover" => self.status() == Some(200),
             "initialized" => self.status().is_some_and(|status| status / 100 == 2),
             _ => self.outcome() == Some("answered"),
         }

@@ -14,6 +14,8 @@ pub const SPAN_MS_MAX: u64 = 7 * 24 * 60 * 60 * 1000;
 pub const CLIENT_COUNT_MAX: usize = 10_000;
 /// The most steps a client may have.
 pub const STEP_COUNT_MAX: usize = 10_000;
+/// The most calls that one POST may have.
+pub const COPY_COUNT_MAX: u32 = 100;
 /// The most faults a plan may have.
 pub const FAULT_COUNT_MAX: usize = 1_000;
 /// The longest code of a call, in bytes.
@@ -108,20 +110,20 @@ impl Plan {
             }
             validate_client(&place, client)?;
         }
-        self.validate_resumes()
+        self.validate_others()
     }
 
-    fn validate_resumes(&self) -> Result<(), PlanError> {
+    fn validate_others(&self) -> Result<(), PlanError> {
         let names: BTreeSet<&str> = self.clients.iter().map(|client| &*client.name).collect();
         for (index, client) in self.clients.iter().enumerate() {
             for (step, each) in client.steps.iter().enumerate() {
-                if let Action::Resume { of: Some(name), .. } = &each.action
+                if let Some(name) = each.action.other()
                     && !names.contains(&**name)
                 {
                     return Err(BadInput::new(
                         format!("clients[{index}].steps[{step}].action.of"),
                         format!("no client is called {:?}", shortened(name)),
-                        "name one of the clients, or leave the field out",
+                        "name one of the clients, or leave the step or the field out",
                     ));
                 }
             }
@@ -220,8 +222,17 @@ fn validate_client(place: &str, client: &ClientPlan) -> Result<(), PlanError> {
     for (index, step) in client.steps.iter().enumerate() {
         let place = format!("{place}.steps[{index}]");
         span(&format!("{place}.at_ms"), step.at_ms)?;
-        if let Action::Call { code, .. } = &step.action {
+        if let Some(code) = step.action.code() {
             validate_code(&format!("{place}.action.code"), code)?;
+        }
+        if let Action::Stall { ms } = &step.action {
+            span(&format!("{place}.action.ms"), *ms)?;
+        }
+        if let Action::Post { copies, .. } = &step.action {
+            count(&format!("{place}.action.copies"), *copies, 1, COPY_COUNT_MAX)?;
+        }
+        if let Action::Post { cut: Some(cut), .. } | Action::Recover { cut: Some(cut), .. } = &step.action {
+            span(&format!("{place}.action.cut.ms"), cut.ms)?;
         }
     }
     Ok(())

@@ -8,16 +8,12 @@ pub const PLAIN: &str = "return 1";
 
 /// Its statements, if it is a call.
 fn statements_of(action: &Action) -> Vec<String> {
-    match action {
-        Action::Call { code, .. } => {
-            statements(code).map(str::trim).filter(|each| !each.is_empty()).map(str::to_owned).collect()
-        }
-        _ => Vec::new(),
-    }
+    let code = action.code().unwrap_or_default();
+    statements(code).map(str::trim).filter(|each| !each.is_empty()).map(str::to_owned).collect()
 }
 
 fn set(action: &mut Action, statements: &[String]) {
-    if let Action::Call { code, .. } = action {
+    if let Some(code) = action.code_mut() {
         *code = statements.join("; ");
     }
 }
@@ -68,19 +64,14 @@ pub fn shorten_statement(action: &mut Action, statement: usize) -> Option<()> {
 
 /// Has a call return that number and do nothing else.
 pub fn make_plain(action: &mut Action, number: usize) -> Option<()> {
-    match action {
-        Action::Call { code, .. } => {
-            *code = format!("return {number}");
-            Some(())
-        }
-        _ => None,
-    }
+    *action.code_mut()? = format!("return {number}");
+    Some(())
 }
 
 /// How far code is from the simplest: 0 for [`PLAIN`].
 pub fn cost(action: &Action) -> u64 {
-    match action {
-        Action::Call { code, .. } if code != PLAIN => 1 + code.len() as u64,
+    match action.code() {
+        Some(code) if code != PLAIN => 1 + code.len() as u64,
         _ => 0,
     }
 }

@@ -79,7 +79,7 @@ fn code_edits(plan: &Plan) -> Vec<Edit> {
     let mut number = 0;
     for (at, client) in plan.clients.iter().enumerate() {
         for (step, each) in client.steps.iter().enumerate() {
-            if !matches!(each.action, Action::Call { .. }) {
+            if each.action.code().is_none() {
                 continue;
             }
             number += 1;

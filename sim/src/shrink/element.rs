@@ -1,7 +1,7 @@
 //! What a plan can do without: one list of everything that can be taken out of it, and the plan without some of it.
 
 use scenarios::decision::DecisionName;
-use scenarios::plan::{Action, Effect, Plan, When, client_of};
+use scenarios::plan::{Effect, Plan, When, client_of};
 use std::collections::BTreeSet;
 
 /// Something that can be taken out of a plan; numbers are indexes in it.
@@ -119,7 +119,7 @@ fn kept<T: Clone>(list: &[T], is_kept: impl Fn(usize) -> bool) -> Vec<T> {
     list.iter().enumerate().filter(|(at, _)| is_kept(*at)).map(|(_, each)| each.clone()).collect()
 }
 
-/// With the resumes of what clients were told that are gone.
+/// With the steps that name clients which are gone.
 fn with_dependents(plan: &Plan, gone: &BTreeSet<Element>) -> BTreeSet<Element> {
     let mut all = gone.clone();
     let gone_names: BTreeSet<&str> = plan
@@ -131,7 +131,7 @@ fn with_dependents(plan: &Plan, gone: &BTreeSet<Element>) -> BTreeSet<Element> {
         .collect();
     for (at, client) in plan.clients.iter().enumerate() {
         for (step, each) in client.steps.iter().enumerate() {
-            if matches!(&each.action, Action::Resume { of: Some(name), .. } if gone_names.contains(name.as_str())) {
+            if each.action.other().is_some_and(|name| gone_names.contains(name.as_str())) {
                 all.insert(Element::Step(at, step));
             }
         }
@@ -180,7 +180,7 @@ fn drop_nameless(plan: &mut Plan) {
 mod tests {
     use super::*;
     use scenarios::catalog;
-    use scenarios::plan::{FaultPlan, ResetKind, Response, Step};
+    use scenarios::plan::{Action, FaultPlan, ResetKind, Response, Step};
     use scenarios::seed::Seed;
     use std::collections::BTreeMap;
 

@@ -65,7 +65,7 @@ fn rename(plan: &Plan, clients: &BTreeMap<String, String>, callers: &BTreeMap<St
     for client in &mut changed.clients {
         session(&mut client.name);
         for step in &mut client.steps {
-            if let Action::Resume { of: Some(of), .. } = &mut step.action {
+            if let Action::Resume { of: Some(of), .. } | Action::Adopt { of } = &mut step.action {
                 session(of);
             }
         }

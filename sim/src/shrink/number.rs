@@ -1,7 +1,7 @@
 //! The numbers of a plan: where they stand, how simple each is, and which simpler ones there are.
 
 use super::{code, timeline};
-use scenarios::plan::{Effect, HostConfig, Plan, When};
+use scenarios::plan::{Action, Cut, Effect, HostConfig, Plan, When};
 
 /// Where a number stands; indexes are those of the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,14 @@ pub enum Place {
     FaultMs(usize),
     /// What a statement of a client's code waits: client, step, statement.
     Wait(usize, usize, usize),
+    /// How many calls stand in a client's POST: client, step.
+    Copies(usize, usize),
+    /// After how many events a client drops a connection: client, step.
+    CutEvents(usize, usize),
+    /// How long after that: client, step.
+    CutMs(usize, usize),
+    /// How long a client reads nothing: client, step.
+    StallMs(usize, usize),
     /// The value of a pin.
     Pin(String),
 }
@@ -48,6 +56,9 @@ pub fn places(plan: &Plan) -> Vec<Place> {
         for (step, each) in client.steps.iter().enumerate() {
             let waits = code::waits(&each.action).into_iter();
             list.extend(waits.map(|(statement, _)| Place::Wait(at, step, statement)));
+            let numbers =
+                [Place::Copies(at, step), Place::CutEvents(at, step), Place::CutMs(at, step), Place::StallMs(at, step)];
+            list.extend(numbers.into_iter().filter(|place| value(plan, place).is_some()));
         }
     }
     for at in 0..plan.faults.len() {
@@ -104,7 +115,28 @@ pub fn value(plan: &Plan, place: &Place) -> Option<u64> {
             let step = plan.clients.get(*client)?.steps.get(*step)?;
             code::waits(&step.action).into_iter().find(|(at, _)| at == statement).map(|(_, ms)| ms)
         }
+        Place::Copies(client, step) => match action(plan, *client, *step)? {
+            Action::Post { copies, .. } => Some(u64::from(*copies)),
+            _ => None,
+        },
+        Place::CutEvents(client, step) => cut_of(plan, *client, *step).map(|cut| u64::from(cut.after_events)),
+        Place::CutMs(client, step) => cut_of(plan, *client, *step).map(|cut| cut.ms),
+        Place::StallMs(client, step) => match action(plan, *client, *step)? {
+            Action::Stall { ms } => Some(*ms),
+            _ => None,
+        },
         Place::Pin(name) => plan.pins.get(name).copied(),
+    }
+}
+
+fn action(plan: &Plan, client: usize, step: usize) -> Option<&Action> {
+    Some(&plan.clients.get(client)?.steps.get(step)?.action)
+}
+
+fn cut_of(plan: &Plan, client: usize, step: usize) -> Option<Cut> {
+    match action(plan, client, step)? {
+        Action::Post { cut, .. } | Action::Recover { cut, .. } => *cut,
+        _ => None,
     }
 }
 
@@ -137,6 +169,22 @@ pub fn with(plan: &Plan, place: &Place, number: u64) -> Option<Plan> {
             let step = changed.clients.get_mut(*client)?.steps.get_mut(*step)?;
             code::set_wait(&mut step.action, *statement, number)?;
         }
+        Place::Copies(client, step) => match &mut changed.clients.get_mut(*client)?.steps.get_mut(*step)?.action {
+            Action::Post { copies, .. } => *copies = small?,
+            _ => return None,
+        },
+        Place::StallMs(client, step) => match &mut changed.clients.get_mut(*client)?.steps.get_mut(*step)?.action {
+            Action::Stall { ms } => *ms = number,
+            _ => return None,
+        },
+        Place::CutEvents(client, step) | Place::CutMs(client, step) => {
+            let action = &mut changed.clients.get_mut(*client)?.steps.get_mut(*step)?.action;
+            let cut = action.cut_mut()?.as_mut()?;
+            match place {
+                Place::CutMs(..) => cut.ms = number,
+                _ => cut.after_events = small?,
+            }
+        }
         Place::Pin(name) => *changed.pins.get_mut(name)? = number,
     }
     Some(changed)
@@ -155,7 +203,7 @@ fn ordinary(place: &Place) -> Option<u64> {
 fn least(place: &Place) -> u64 {
     match place {
         Place::SessionTimeout | Place::PausedIdle | Place::RequestTimeout(_) => TIMEOUT_LEAST_MS,
-        Place::Gap(_) | Place::Quiet | Place::QuietAfter => 0,
+        Place::Gap(_) | Place::Quiet | Place::QuietAfter | Place::CutEvents(..) | Place::CutMs(..) => 0,
         _ => 1,
     }
 }

@@ -22,6 +22,14 @@ pub enum Setting {
     Of(usize, usize),
     /// A call where a ping may do.
     Call(usize, usize),
+    /// A connection that the client drops.
+    Cut(usize, usize),
+    /// A POST where a call will do.
+    Post(usize, usize),
+    /// A GET without the cursor that the client has.
+    Fresh(usize, usize),
+    /// A stream beside others.
+    Beside(usize, usize),
     /// A call of a caller that the next does not wait for.
     CallOverlap(usize, usize),
     /// A trigger for one session only.
@@ -56,6 +64,12 @@ pub fn settings(plan: &Plan) -> Vec<Setting> {
             add(matches!(each.action, Action::Call { .. }), Setting::Call(at, step));
             add(matches!(each.action, Action::Call { overlap: true, .. }), Setting::Overlap(at, step));
             add(matches!(each.action, Action::Resume { of: Some(_), .. }), Setting::Of(at, step));
+            add(matches!(each.action, Action::Post { .. }), Setting::Post(at, step));
+            let is_cut =
+                matches!(each.action, Action::Post { cut: Some(_), .. } | Action::Recover { cut: Some(_), .. });
+            add(is_cut, Setting::Cut(at, step));
+            add(matches!(each.action, Action::Recover { fresh: true, .. }), Setting::Fresh(at, step));
+            add(matches!(each.action, Action::Listen {}), Setting::Beside(at, step));
         }
     }
     for (at, caller) in plan.callers.iter().enumerate() {
@@ -97,12 +111,25 @@ pub fn plain(plan: &Plan, setting: &Setting) -> Option<Plan> {
         Setting::Core => changed.core = Core::default(),
         Setting::Touch => changed.settle.touch = false,
         Setting::Reopen(client) => changed.clients.get_mut(*client)?.reopen_stream = false,
-        Setting::Overlap(client, step) | Setting::Of(client, step) | Setting::Call(client, step) => {
+        Setting::Overlap(client, step)
+        | Setting::Of(client, step)
+        | Setting::Call(client, step)
+        | Setting::Cut(client, step)
+        | Setting::Post(client, step)
+        | Setting::Fresh(client, step)
+        | Setting::Beside(client, step) => {
             let action = &mut changed.clients.get_mut(*client)?.steps.get_mut(*step)?.action;
             match (setting, &mut *action) {
                 (Setting::Overlap(..), Action::Call { overlap, .. }) => *overlap = false,
                 (Setting::Of(..), Action::Resume { of, .. }) => *of = None,
                 (Setting::Call(..), Action::Call { .. }) => *action = Action::Ping {},
+                (Setting::Cut(..), action) => *action.cut_mut()? = None,
+                (Setting::Post(..), Action::Post { code, .. }) => {
+                    let code = std::mem::take(code);
+                    *action = Action::Call { code, overlap: false };
+                }
+                (Setting::Fresh(..), Action::Recover { fresh, .. }) => *fresh = false,
+                (Setting::Beside(..), Action::Listen {}) => *action = Action::Stream {},
                 _ => return None,
             }
         }

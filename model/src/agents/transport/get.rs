@@ -5,10 +5,11 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::{ConnectionState, MESSAGE, STANDALONE_STREAM, Transport, UNDELIVERED_PREFIX, write_event};
+use super::{ConnectionState, MESSAGE, STANDALONE_STREAM, Transport, UNDELIVERED_PREFIX};
 use crate::agents::STREAM_REQUESTS_PREFIX;
 use crate::agents::event_store::{GET_STREAM_OF, stream_of};
 use crate::config::LIST_LIMIT;
+use crate::defect::defect;
 use crate::js::{EventLoop, js};
 use crate::mcp::{self, Frame};
 use crate::platform::{JsError, ListRange, Socket, micro};
@@ -37,6 +38,10 @@ impl Transport {
         }
         // Beside other listeners: taking over would make the listeners of one client evict each other for ever.
         standalone(STANDALONE_STREAM).put_on(&socket);
+        state_event!("listener.attached", self.ctx.label(), socket = socket.number());
+        if defect!(self.config, ListenerSupersedes) {
+            self.supersede(&socket, STANDALONE_STREAM)?;
+        }
         let replayed = js(self.replay_undelivered(&socket)).await?;
         if replayed.is_empty() { Ok(()) } else { send_replay_complete(&socket, replayed) }
     }
@@ -54,7 +59,12 @@ impl Transport {
             ConnectionState { stream_id: Some(stream.to_owned()), request_ids: ids, ..ConnectionState::default() }
         };
         state.put_on(socket);
+        let (label, number) = (self.ctx.label(), socket.number());
+        state_event!("stream.resumed", label, socket = number, stream = stream, cursor = cursor);
         let has_response = js(self.replay_after(socket, cursor)).await;
+        if defect!(self.config, CursorReplaysOthers) {
+            js(self.replay_undelivered(socket)).await?;
+        }
         if has_response && !is_standalone {
             return send_replay_complete(socket, vec![stream.to_owned()]);
         }
@@ -76,7 +86,7 @@ impl Transport {
     async fn replay_after(&self, socket: &Socket, cursor: &str) -> bool {
         let mut has_response = false;
         let replay = self.events.replay_after(cursor, |id, message| {
-            has_response |= replay_event(socket, id, message);
+            has_response |= self.replay_event(socket, id, message);
         });
         drop(js(replay).await);
         has_response
@@ -91,13 +101,14 @@ impl Transport {
         for (key, _) in markers.iter() {
             let stream = &key[UNDELIVERED_PREFIX.len()..];
             let other = self.replaying.borrow().get(stream).copied();
-            if other.is_some_and(|other| other != socket.number() && live.contains(&other)) {
+            let is_guarded = !defect!(self.config, ReplayUnguarded);
+            if is_guarded && other.is_some_and(|other| other != socket.number() && live.contains(&other)) {
                 continue;
             }
             self.replaying.borrow_mut().insert(stream.to_owned(), socket.number());
             let mut has_response = false;
             let replay = self.events.replay_all(stream, |id, message| {
-                has_response |= replay_event(socket, id, message);
+                has_response |= self.replay_event(socket, id, message);
             });
             js(replay).await?;
             if has_response {
@@ -105,6 +116,12 @@ impl Transport {
             }
         }
         Ok(replayed)
+    }
+
+    /// Writes a stored event, a throw ignored; true when it is a response.
+    fn replay_event(&self, socket: &Socket, id: &str, message: &Value) -> bool {
+        drop(self.write_event(socket, (MESSAGE, "replay"), message, Some(id), false));
+        mcp::is_response(message)
     }
 }
 
@@ -115,12 +132,6 @@ fn standalone(stream: &str) -> ConnectionState {
         standalone: Some(true),
         attached_at_ms: Some(EventLoop::current().now_ms()),
     }
-}
-
-/// Writes a stored event, a throw ignored; true when it is a response.
-fn replay_event(socket: &Socket, id: &str, message: &Value) -> bool {
-    drop(write_event(socket, MESSAGE, message, Some(id), false));
-    mcp::is_response(message)
 }
 
 /// Ends a GET: the bridge writes out, ends the client's body and, with the client still there, acknowledges the

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{
-    ConnectionState, MESSAGE, Related, STANDALONE_STREAM, Transport, UNDELIVERED_PREFIX, connection_id, write_event,
+    ConnectionState, MESSAGE, Related, STANDALONE_STREAM, Transport, UNDELIVERED_PREFIX, connection_id, rpc_of,
 };
 use crate::agents::STREAM_REQUESTS_PREFIX;
-use crate::config::LIST_LIMIT;
+use crate::config::{LIST_LIMIT, MAX_STORABLE_EVENT_BYTES};
+use crate::defect::defect;
 use crate::js::{call, js, try_all};
 use crate::mcp;
 use crate::platform::{JsError, ListRange, Socket};
@@ -20,6 +21,9 @@ crate::operations! {
     SEND_PUT_UNDELIVERED = "send · storage.put undelivered", Storage, 4; "storage; the frame is held by the output gate"
     SEND_DELETE_ROW = "send · storage.delete stream-reqs", Storage, 4; "storage"
 }
+
+/// Type of an event that goes out as it is made.
+const LIVE: (&str, &str) = (MESSAGE, "live");
 
 /// Where a message of a request goes.
 struct Stream {
@@ -60,7 +64,7 @@ impl Transport {
             }
         }
         match newest {
-            Some((_, socket)) => write_event(&socket, MESSAGE, &message, event_id.as_deref(), false),
+            Some((_, socket)) => self.write_event(&socket, LIVE, &message, event_id.as_deref(), false),
             None => Ok(()),
         }
     }
@@ -119,6 +123,13 @@ impl Transport {
     /// Stores first; a failure costs only the id. Then the live frame, and after it, if that was the last answer of the
     /// stream, the marker and the deletion of the row.
     async fn send_on_stream(&self, stream: Stream, message: Value, request_id: Value) -> Result<(), JsError> {
+        if mcp::is_response(&message) {
+            let (label, socket) = (self.ctx.label(), stream.live.as_ref().map(Socket::number));
+            state_event!("response.due", label, socket = socket, stream = &*stream.id, rpc = &*rpc_of(&request_id));
+        }
+        if defect!(self.config, OversizePutFatal) && mcp::text_length(&message) > MAX_STORABLE_EVENT_BYTES {
+            return Err(JsError::new("Values cannot be larger than 131072 bytes."));
+        }
         let message = Arc::new(message);
         let event_id = match js(self.events.store(&stream.id, Arc::clone(&message))).await {
             Ok(event_id) => event_id,
@@ -132,14 +143,28 @@ impl Transport {
         let is_last = mcp::is_response(&message) && self.answered_all(&stream, &request_id);
         if let Some(socket) = &stream.live {
             // A throw is ignored: a dead socket must not keep the books open.
-            drop(write_event(socket, MESSAGE, &message, event_id.as_deref(), is_last));
+            drop(self.write_event(socket, LIVE, &message, event_id.as_deref(), is_last));
+        }
+        if defect!(self.config, AnswerOnEveryListener) {
+            self.send_to_listeners(&message, event_id.as_deref());
         }
         if !is_last {
             return Ok(());
         }
+        if let Some(due) = self.due.borrow_mut().remove(&stream.id) {
+            due.settle(());
+        }
         let (storage, id) = (self.ctx.storage(), &stream.id);
         storage.put(&SEND_PUT_UNDELIVERED, format!("{UNDELIVERED_PREFIX}{id}"), Value::Bool(true)).await?;
         storage.delete(&SEND_DELETE_ROW, format!("{STREAM_REQUESTS_PREFIX}{id}")).await.map(drop)
+    }
+
+    /// The same frame on every standalone listener.
+    fn send_to_listeners(&self, message: &Value, event_id: Option<&str>) {
+        let is_listener = |socket: &Socket| ConnectionState::of(socket).standalone == Some(true);
+        for socket in self.ctx.sockets().into_iter().filter(is_listener) {
+            drop(self.write_event(&socket, LIVE, message, event_id, false));
+        }
     }
 
     /// Counts an answer; true when every request of the stream has one now.

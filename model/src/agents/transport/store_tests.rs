@@ -13,7 +13,7 @@ use crate::platform::{LocalFuture, ObjectContext};
 fn storing_costs_thirteen_trips_first_and_nine_later() {
     fn trips(ctx: ObjectContext) -> LocalFuture<Value> {
         Box::pin(async move {
-            let events = EventStore::new(ctx);
+            let events = EventStore::new(ctx, Rc::default());
             let mut counts = Vec::new();
             for _ in 0..3 {
                 let store = async { drop(js(events.store("c1", json!({}).into())).await) };
@@ -30,7 +30,7 @@ fn storing_costs_thirteen_trips_first_and_nine_later() {
 fn concurrent_first_writers_share_one_read_and_get_numbers_in_order() {
     fn both(ctx: ObjectContext) -> LocalFuture<Value> {
         Box::pin(async move {
-            let events = Rc::new(EventStore::new(ctx));
+            let events = Rc::new(EventStore::new(ctx, Rc::default()));
             let stores = [1, 2].map(|n| {
                 let events = Rc::clone(&events);
                 call(async move { events.store("c1", json!(n).into()).await })
@@ -75,7 +75,7 @@ fn kept(log: &[String]) -> Vec<&str> {
 
 fn numbers(ctx: ObjectContext) -> LocalFuture<Value> {
     Box::pin(async move {
-        let events = EventStore::new(ctx);
+        let events = EventStore::new(ctx, Rc::default());
         let mut ids = Vec::new();
         events.replay_all("c1", |id, _| ids.push(Value::from(&id[id.len() - 2..]))).await.expect("read");
         ids.into_iter().collect()

@@ -37,7 +37,7 @@ fn new_server() -> Rc<McpServer> {
 
 impl Session {
     pub(super) fn new(ctx: ObjectContext, method: Option<Method>) -> Self {
-        let transport = RefCell::new(Transport::new(ctx.clone()));
+        let transport = RefCell::new(Transport::new(ctx.clone(), Rc::default()));
         Session { ctx, method, transport, server: RefCell::new(new_server()), connected: Cell::new(false) }
     }
 
@@ -51,7 +51,7 @@ impl Session {
 
     /// What a restore does: a new server on a new transport.
     async fn renew(&self) -> Result<(), JsError> {
-        *self.transport.borrow_mut() = Transport::new(self.ctx.clone());
+        *self.transport.borrow_mut() = Transport::new(self.ctx.clone(), Rc::default());
         *self.server.borrow_mut() = new_server();
         self.connected.set(false);
         self.start().await
@@ -78,7 +78,7 @@ impl Session {
     }
 
     async fn store(&self, arguments: Value) -> Result<Value, JsError> {
-        let events = EventStore::new(self.ctx.clone());
+        let events = EventStore::new(self.ctx.clone(), Rc::default());
         let (stream, times) = (arguments["stream"].as_str().unwrap_or("c1"), arguments["times"].as_u64().unwrap_or(1));
         for _ in 0..times {
             js(events.store(stream, Arc::new(arguments["message"].clone()))).await?;

@@ -9,7 +9,8 @@
 //! | `ask <question>` | asks a person and waits; a response other than accept fails the code |
 //! | `offer <question>` | asks a person and waits; goes on whatever the response is |
 //!
-//! A value is JSON, or the word `answer` for the last response (`{"action", "content"?}`, null before there is one). A
+//! A value is JSON, or the word `answer` for the last response (`{"action", "content"?}`, null before there is one), or
+//! `large <bytes> "<text>"` for a text of that length (at most 4,000,000) which begins so and goes on with dots. A
 //! question is a JSON object: `{"kind": "form", "message": …}` with `requestedSchema` if the person is to fill in
 //! something, or `{"kind": "url", "message": …, "url": …}`; `address` and `args` say which tool asks, and with
 //! `withinMs` the code gives up after so long. Questions in a row are pauses in a row.
@@ -76,6 +77,7 @@ impl Statement {
         let (word, operand) = text.split_once(char::is_whitespace).ok_or_else(refused)?;
         let value = match operand.trim() {
             "answer" => answer.clone(),
+            operand if operand.starts_with("large ") => Value::String(large(operand).ok_or_else(refused)?),
             operand => serde_json::from_str(operand).map_err(|_| refused())?,
         };
         match (word, value) {
@@ -90,6 +92,18 @@ impl Statement {
             _ => Err(refused()),
         }
     }
+}
+
+/// Bytes of the longest text that code can ask for.
+const LARGE_BYTES_MAX: usize = 4_000_000;
+
+/// The text of `large <bytes> "<text>"`.
+fn large(operand: &str) -> Option<String> {
+    let (bytes, beginning) = operand.strip_prefix("large ")?.trim_start().split_once(char::is_whitespace)?;
+    let bytes: usize = bytes.parse().ok().filter(|bytes| *bytes <= LARGE_BYTES_MAX)?;
+    let mut text: String = serde_json::from_str(beginning.trim()).ok()?;
+    text.extend(std::iter::repeat_n('.', bytes.saturating_sub(text.len())));
+    Some(text)
 }
 
 /// Splits at each `;` outside of strings.
@@ -118,15 +132,19 @@ mod tests {
 
     #[test]
     fn strings_hide_semicolons_and_what_is_no_statement_is_refused() {
-        let code = r#"emit {"a":"x;\";y"} ; wait 5;return "b;1";emit answer"#;
+        let code = r#"emit {"a":"x;\";y"} ; wait 5;return "b;1";emit answer; return large 8 "a;""#;
         let parsed: Vec<_> = statements(code).map(parse).collect();
         let expected = [
             Ok(Statement::Emit(json!({"a": "x;\";y"}))),
             Ok(Statement::Wait(5)),
             Ok(Statement::End(Ok(json!("b;1")))),
             Ok(Statement::Emit(json!({"action": "accept"}))),
+            Ok(Statement::End(Ok(json!("a;......")))),
         ];
         assert_eq!(parsed, expected);
+        for text in ["return large", "emit large 5000000 \"a\"", "emit large 5 a"] {
+            assert_eq!(parse(text), Err(format!("SyntaxError: Unexpected statement: {text}")));
+        }
         for text in ["return", "return 1 2", "wait x", "wait -1", "fail 1", "jump 1", "return {", "ask {}", "offer 1"] {
             assert_eq!(parse(text), Err(format!("SyntaxError: Unexpected statement: {text}")));
         }

@@ -122,10 +122,10 @@ fn a_condemned_session_is_wiped_and_its_id_is_dead_from_the_answer_on() {
     assert_eq!(played.recorded.order(&["destroy.begin", "server.closed", "storage.wiped", "object.gone"]).len(), 4);
 }
 
-#[test]
-fn between_the_wipe_and_the_abort_an_owner_check_fails_on_the_missing_tables() {
+/// What owner checks say between the wipe and the abort, and after both.
+fn around_the_abort(defects: &[Defect]) -> Vec<String> {
     let rules = vec![Rule::hold("destroy · abort", 3)];
-    let played = play(Setup { rules, ..Setup::default() }, |world| async move {
+    let played = play(Setup { rules, defects: defects.to_vec(), ..Setup::default() }, |world| async move {
         world.open(50).await;
         world.rpc("condemn", "_cf_scheduleDestroy", Value::Null, 2_000).await;
         world.validate("gap", 50).await;
@@ -133,6 +133,12 @@ fn between_the_wipe_and_the_abort_an_owner_check_fails_on_the_missing_tables() {
         rt::sleep_ms(50).await;
         world.validate("after", 50).await;
     });
+    played.log[2..].to_vec()
+}
+
+#[test]
+fn between_the_wipe_and_the_abort_the_described_owner_check_fails_on_the_missing_tables() {
     let missing = "gap Error: no such table: cf_agents_mcp_servers: SQLITE_ERROR";
-    assert_eq!(played.log[2..], [missing, "after not_found"]);
+    assert_eq!(around_the_abort(&[Defect::WipedSessionRestored]), [missing, "after not_found"]);
+    assert_eq!(around_the_abort(&[]), ["gap terminated", "after not_found"]);
 }

@@ -171,7 +171,7 @@ pub(super) fn clear(session: &SessionObject) {
 /// A session with a runtime that was last used 10 ms ago, and that is not counted: its fields are set by hand.
 pub(super) async fn resident(session: &SessionObject) {
     let server = start_body::server();
-    let transport = Transport::new(session.ctx().clone());
+    let transport = Transport::new(session.ctx().clone(), Rc::default());
     Rc::clone(&server).connect(Rc::clone(&transport)).await.expect("a fresh server connects");
     *session.server.borrow_mut() = Some(server);
     *session.agent.transport.borrow_mut() = Some(transport);

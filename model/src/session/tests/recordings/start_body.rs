@@ -47,7 +47,7 @@ async fn run(session: Rc<SessionObject>, body: StartBody) -> Result<(), JsError>
     let known = session.server.borrow().clone();
     let server = known.unwrap_or_else(server);
     *session.server.borrow_mut() = Some(Rc::clone(&server));
-    let transport = Transport::new(session.ctx().clone());
+    let transport = Transport::new(session.ctx().clone(), Rc::default());
     *session.agent.transport.borrow_mut() = Some(Rc::clone(&transport));
     if body.is_gated {
         look_on();

@@ -1,0 +1,51 @@
+//! L14's other half: the stream of a call begins with an event id, without which its client cannot ask for what it lost.
+
+use super::faults::FaultLog;
+use super::{Case, Invariant, Kind, Verdict, Violation};
+use crate::trace::{Event, Stream};
+use std::collections::BTreeMap;
+
+/// See the claim.
+pub const INVARIANT: Invariant = Invariant {
+    name: "calls-are-primed",
+    kind: Kind::Always,
+    claim: "the first event of a call's stream is a priming event with an id",
+    judge,
+};
+
+fn judge(case: &Case<'_>) -> Verdict {
+    let mut first: BTreeMap<u64, &Event> = BTreeMap::new();
+    for event in case.trace.named(Stream::History, "request.event") {
+        if let Some(request) = event.number("request") {
+            first.entry(request).or_insert(event);
+        }
+    }
+    let faults = FaultLog::of(case.plan, case.trace);
+    let mut violations = Vec::new();
+    for request in case.requests().iter().filter(|request| matches!(request.op(), "call" | "touch" | "resume")) {
+        let Some(event) = request.begin.number("request").and_then(|number| first.get(&number)) else { continue };
+        let is_primed = event.text("brings") == Some("priming") && event.text("id").is_some();
+        // A priming event that cannot be stored is left out.
+        if !is_primed && !faults.is_disturbed(&request.session, request.begin.at_ms, event.at_ms) {
+            let what = format!("the stream of {} begins without a cursor", request.what());
+            violations.push(Violation::at(event, what).of(&request.session));
+        }
+    }
+    Verdict::of(violations, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Builder, judged, story, violation};
+    use super::*;
+
+    #[test]
+    fn the_first_event_of_a_call_must_have_an_id() {
+        let first = |brings: &str| -> Builder {
+            let id = ("id", "c4:0000000000000001".into());
+            story().history(21, "s1", "request.event", &[("request", 4_u64.into()), ("brings", brings.into()), id])
+        };
+        assert_eq!(judged(INVARIANT, first("priming")), Verdict::Held);
+        assert_eq!(violation(INVARIANT, first("response")).what, "the stream of a call begins without a cursor");
+    }
+}

@@ -1,0 +1,71 @@
+//! I28: once a DELETE was answered, whoever comes with the id is told that the session is gone, and nothing else.
+
+use super::faults::FaultLog;
+use super::streams::opened;
+use super::{Case, Invariant, Kind, Verdict, Violation};
+use std::collections::BTreeMap;
+
+/// See the claim.
+pub const INVARIANT: Invariant = Invariant {
+    name: "ended-session-stays-ended",
+    kind: Kind::Always,
+    claim: "a request on a session that begins after its DELETE was answered 200 is answered 404",
+    judge,
+};
+
+fn judge(case: &Case<'_>) -> Verdict {
+    let opened = opened(case);
+    let faults = FaultLog::of(case.plan, case.trace);
+    let mut ended: BTreeMap<&str, u32> = BTreeMap::new();
+    for close in case.requests().iter().filter(|request| request.op() == "close" && request.status() == Some(200)) {
+        let session = close.session.as_str();
+        let had_it = opened.get(session).is_some_and(|from| *from < close.begin.ordinal);
+        if let Some(end) = close.end.filter(|_| had_it) {
+            ended.entry(session).or_insert(end.ordinal);
+        }
+    }
+    let mut violations = Vec::new();
+    for request in case.requests().iter().filter(|request| request.op() != "open") {
+        let Some(ended) = ended.get(request.session.as_str()) else { continue };
+        let (Some(status), Some(shown)) = (request.status(), request.head.or(request.end)) else { continue };
+        if request.begin.ordinal < *ended || status == 404 {
+            continue;
+        }
+        // A planned failure of the session's stub is a transient one to the edge.
+        if status == 503 && faults.is_disturbed(&request.session, request.begin.at_ms, shown.at_ms) {
+            continue;
+        }
+        let what = format!("{} on a session that was ended is answered {status}", request.what());
+        violations.push(Violation::at(shown, what).of(&request.session));
+    }
+    Verdict::of(violations, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Builder, judged, story, violation};
+    use super::*;
+
+    /// The story with a DELETE that is answered at 3,000 ms, before its last call.
+    fn ended() -> Builder {
+        let number = ("request", 90_u64.into());
+        let status = ("status", 200_u64.into());
+        story()
+            .history(2_990, "s1", "request.begin", &[number.clone(), ("op", "close".into())])
+            .history(3_000, "s1", "request.head", &[number.clone(), status])
+            .history(3_000, "s1", "request.end", &[number, ("outcome", "answered".into())])
+    }
+
+    #[test]
+    fn a_call_that_is_served_after_the_delete_is_named() {
+        let found = violation(INVARIANT, ended());
+        assert_eq!(found.what, "a call on a session that was ended is answered 200");
+    }
+
+    #[test]
+    fn a_refusal_with_404_is_right() {
+        let gone = |trace: Builder, head| trace.change("request.head", head, "status", 404_u64.into());
+        assert_eq!(judged(INVARIANT, gone(gone(ended(), 4), 5)), Verdict::Held);
+        assert_eq!(judged(INVARIANT, story()), Verdict::Held);
+    }
+}
