@@ -33,14 +33,10 @@ pub struct Scenario {
 const GROUPS: &[&[Scenario]] = &[
     idle::SCENARIOS,
     residency::SCENARIOS,
-    restore::SCENARIOS,
     disposal::SCENARIOS,
     deploy::SCENARIOS,
-    alarm::SCENARIOS,
-    approval::SCENARIOS,
     stream::SCENARIOS,
     destroy::SCENARIOS,
-    identity::SCENARIOS,
     swarm::SCENARIOS,
 ];
 

@@ -16,6 +16,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "requests meet a session around its DELETE, and are served or told 404",
     weight: 6,
+    sometimes: &["situation/delete-accepted", "situation/request-meets-condemned", "situation/delete-repeated"],
     plan,
 };
 

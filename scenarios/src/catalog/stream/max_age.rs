@@ -14,6 +14,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "a listener is rotated after half an hour, and a call that takes longer keeps its stream",
     weight: 2,
+    sometimes: &["situation/stream-rotated"],
     plan,
 };
 

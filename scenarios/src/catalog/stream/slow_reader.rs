@@ -15,6 +15,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "a client reads nothing while megabytes come for it, and is given up before they fill the edge",
     weight: 1,
+    sometimes: &["situation/client-not-draining"],
     plan,
 };
 

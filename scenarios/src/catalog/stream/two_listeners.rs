@@ -14,6 +14,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "a client holds two listeners at once, and neither takes the other's place",
     weight: 4,
+    sometimes: &["situation/two-listeners"],
     plan,
 };
 

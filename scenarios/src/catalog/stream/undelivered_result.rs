@@ -14,6 +14,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "results that no listener took are brought by a fresh GET, again and again until one has them",
     weight: 5,
+    sometimes: &["situation/answer-undelivered", "situation/undelivered-fetched"],
     plan,
 };
 
