@@ -14,7 +14,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "a session waits for a person: it is kept until the ceiling of paused sessions, and goes then",
     weight: 3,
-    sometimes: &["alarm/extend-paused", "alarm/dispose-paused"],
+    sometimes: &["alarm/extend-paused", "situation/lease-expires"],
     plan,
 };
 

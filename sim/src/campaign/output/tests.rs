@@ -147,8 +147,10 @@ fn a_group_of_reach_looks_like_this() {
         lines[0].starts_with("DARK  alarm/dispose-quiet  ")
             && lines[0].ends_with("a session with nothing live is disposed")
     );
-    let closest = "closest idle/stream-stays-open seed 31, s1 at 1027 ms: 2 of 4 conditions; missing: its alarm fires once it has been idle for the timeout";
-    assert_eq!(lines[1], closest);
+    // Which scenario that seed picks depends on the whole catalog.
+    let closest =
+        "seed 31, s1 at 1027 ms: 2 of 4 conditions; missing: its alarm fires once it has been idle for the timeout";
+    assert!(lines[1].starts_with("closest ") && lines[1].ends_with(closest), "{}", lines[1]);
     assert!(
         told.lines().any(|line| line.trim_start().starts_with("lit   life-cycle/resident ")
             && line.ends_with("60 runs, first seed 2"))
