@@ -4,7 +4,7 @@
 //! and how close the run came to a row is how many of the row's conditions, from the first on, one of the sets holds.
 
 use super::fact::{Fact, Moment, Seen};
-use super::{Closest, Evidence, Pattern, Phase, Reached, rows};
+use super::{Closest, Evidence, Is, Pattern, Phase, Place, Reached, rows};
 use crate::invariants::Case;
 use crate::invariants::replay::Session;
 use crate::plan::Plan;
@@ -46,8 +46,18 @@ struct Index {
     changes: Vec<(usize, Phase, Phase, &'static str)>,
 }
 
-fn key(stream: Stream, name: &str) -> u64 {
-    xxh3_64_with_seed(name.as_bytes(), stream as u64)
+/// Events are told apart by stream and name, and by the status that they have: each of the many rows about answers is of
+/// one status, and need not be looked at for others.
+fn key(stream: Stream, name: &str, status: Option<u64>) -> u64 {
+    xxh3_64_with_seed(name.as_bytes(), stream as u64 + 8 * status.map_or(0, |status| status + 1))
+}
+
+fn key_of(pattern: &Pattern) -> u64 {
+    let status = pattern.fields.iter().find_map(|(place, is)| match (place, is) {
+        (Place::Field("status"), Is::Number(status)) => u64::try_from(*status).ok(),
+        _ => None,
+    });
+    key(pattern.stream, pattern.name, status)
 }
 
 impl Index {
@@ -62,7 +72,7 @@ impl Index {
         for (at, row) in rows().iter().enumerate() {
             match &row.shown_by {
                 Evidence::Events(events) => {
-                    all.extend(events.iter().map(|event| (key(event.stream, event.name), Shows::Row(at, event))));
+                    all.extend(events.iter().map(|event| (key_of(event), Shows::Row(at, event))));
                 }
                 Evidence::State(phase) => states.push((at, *phase)),
                 Evidence::Change(from, to, by) => changes.push((at, *from, *to, *by)),
@@ -70,10 +80,9 @@ impl Index {
         }
         for fact in Fact::ALL {
             let Some(event) = fact.event() else { continue };
-            all.push((key(event.stream, event.name), Shows::Fact(*fact, event)));
+            all.push((key_of(&event), Shows::Fact(*fact, event)));
         }
-        // Facts first: a row may ask for what its own event says.
-        all.sort_by_key(|(key, shows)| (*key, matches!(shows, Shows::Row(..))));
+        all.sort_by_key(|(key, _)| *key);
         let mut keys: Vec<(u64, Range<usize>)> = Vec::new();
         for (at, (key, _)) in all.iter().enumerate() {
             match keys.last_mut() {
@@ -105,8 +114,14 @@ impl Index {
         self.whiles.iter().fold(0, |bits, (bit, is_so)| if is_so(session) { bits | bit } else { bits })
     }
 
-    fn of(&self, event: &Event) -> &[Shows] {
-        let wanted = key(event.stream, &event.name);
+    /// What an event may show by its name, and by its status if it has one.
+    fn of(&self, event: &Event) -> [&[Shows]; 2] {
+        let status = if event.stream == Stream::History { event.number("status") } else { None };
+        let by_status = status.map_or(&[][..], |status| self.at(key(event.stream, &event.name, Some(status))));
+        [self.at(key(event.stream, &event.name, None)), by_status]
+    }
+
+    fn at(&self, wanted: u64) -> &[Shows] {
         match self.keys.binary_search_by_key(&wanted, |(key, _)| *key) {
             Ok(at) => &self.entries[self.keys[at].1.clone()],
             Err(_) => &[],
@@ -153,46 +168,52 @@ impl<'c, 't> Pass<'c, 't> {
         self.keep(latched, None, 0);
         for (at, event) in case.trace.events.iter().enumerate() {
             let shown = self.index.of(event);
-            if !shown.is_empty() {
+            let is_dark = |shows: &Shows| !matches!(shows, Shows::Row(row, _) if self.lit[*row]);
+            if shown.iter().copied().flatten().any(is_dark) {
                 self.event(at, event, shown);
             }
         }
     }
 
-    fn event(&mut self, at: usize, event: &'t Event, shown: &'static [Shows]) {
-        if shown.iter().all(|shows| matches!(shows, Shows::Row(row, _) if self.lit[*row])) {
-            return;
-        }
+    fn event(&mut self, at: usize, event: &'t Event, shown: [&'static [Shows]; 2]) {
         let case = self.case;
         let who = event.who().map(|who| who_of(case, event, who, at));
         let session = who.and_then(|who| case.timeline().session(who, at));
         let moment = Moment { event, session, plan: case.plan, op: self.op(event) };
-        let mut bits =
-            self.since.last().map_or(0, |(_, bits)| *bits) | session.map_or(0, |session| self.index.bits_of(session));
-        let mut is_new = false;
-        for shows in shown {
-            match *shows {
-                Shows::Fact(fact, pattern) if pattern.fits(event) => match fact.seen() {
-                    Seen::At(_, is_so) if is_so(&moment) => (bits, is_new) = (bits | fact.bit(), true),
+        let so_far = self.since.last().map_or(0, |(_, bits)| *bits);
+        let before = so_far | session.map_or(0, |session| self.index.bits_of(session));
+        let mut bits = before;
+        let [by_name, by_status] = shown;
+        // Facts first: a row may ask for what its own event says.
+        for shows in by_name.iter().chain(by_status) {
+            let Shows::Fact(fact, pattern) = shows else { continue };
+            if bits & fact.bit() == 0 && pattern.fits(event) {
+                match fact.seen() {
+                    Seen::At(_, is_so) if !is_so(&moment) => {}
                     Seen::Once(_) => {
-                        (bits, is_new) = (bits | fact.bit(), true);
-                        let so_far = self.since.last().map_or(0, |(_, bits)| *bits);
-                        if so_far & fact.bit() == 0 {
-                            self.since.push((at + 1, so_far | fact.bit()));
-                        }
+                        bits |= fact.bit();
+                        self.latch(at + 1, fact.bit());
                     }
-                    _ => {}
-                },
-                Shows::Row(row, pattern) if !self.lit[row] => {
-                    let wanted = self.index.when[row];
-                    self.lit[row] = wanted & bits == wanted && pattern.fits(event);
+                    _ => bits |= fact.bit(),
                 }
-                _ => {}
             }
         }
-        if is_new {
+        for shows in by_name.iter().chain(by_status) {
+            let Shows::Row(row, pattern) = *shows else { continue };
+            let wanted = self.index.when[row];
+            if !self.lit[row] && wanted & bits == wanted && pattern.fits(event) {
+                self.lit[row] = true;
+            }
+        }
+        if bits != before {
             self.keep(bits, who, event.at_ms);
         }
+    }
+
+    /// From so many events on it is so of the whole run.
+    fn latch(&mut self, applied: usize, bit: u128) {
+        let so_far = self.since.last().map_or(0, |(_, bits)| *bits);
+        self.since.push((applied, so_far | bit));
     }
 
     /// What the request is for that an event is about. Requests are numbered as they begin.
@@ -249,9 +270,10 @@ impl<'c, 't> Pass<'c, 't> {
     }
 
     fn settle(self) -> Vec<Reached> {
+        let ever = self.held.iter().fold(0, |bits, held| bits | held.bits);
         let reached = |(chain, is_lit): (&Range<usize>, &bool)| match is_lit {
             true => Reached::Yes,
-            false => Reached::No(closest(&self.index.prefixes[chain.clone()], &self.held)),
+            false => Reached::No(closest(&self.index.prefixes[chain.clone()], &self.held, ever)),
         };
         self.index.chains.iter().zip(&self.lit).map(reached).collect()
     }
@@ -270,9 +292,14 @@ fn planned(plan: &Plan) -> u128 {
 }
 
 /// How many of a row's conditions, from the first on, one set of facts has at most; of equal ones the first set is told.
-fn closest(prefixes: &[u128], held: &[Held]) -> Closest {
+fn closest(prefixes: &[u128], held: &[Held], ever: u128) -> Closest {
     let (mut met, mut best) = (0, None);
+    // What never was so, not even at different moments, is never met.
+    let possible = prefixes.partition_point(|prefix| ever & prefix == *prefix);
     for held in held {
+        if met == possible {
+            break;
+        }
         while prefixes.get(met).is_some_and(|prefix| held.bits & prefix == *prefix) {
             (met, best) = (met + 1, Some(held));
         }
