@@ -249,7 +249,10 @@ fn what_does_not_repeat_is_nondeterminism_and_named() {
 #[test]
 fn a_campaign_stops_after_enough_findings() {
     let scratch = Scratch::new("enough");
-    let output = scratch.run("one", &["--seeds", "0..", DEFECT, "--stop-after", "1", "--shrink-runs", "0"]);
+    let output = scratch.run(
+        "one",
+        &["--seeds", "0..", "--scenario", "idle/stream-stays-open", DEFECT, "--stop-after", "1", "--shrink-runs", "0"],
+    );
     assert_eq!(code(&output), 10);
     let record = scratch.record("one");
     assert_eq!(record["ended"], "stop-after");

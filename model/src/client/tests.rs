@@ -9,7 +9,7 @@ use serde_json::json;
 #[cfg(madsim)]
 use super::toy::behave;
 use super::toy::{Logging, client, world};
-use super::{Answer, CallOptions, Client, ClientConfig, Outcome};
+use super::{Answer, CallOptions, Client, ClientConfig, Cut, Outcome};
 use crate::net::testkit::{Latency, log, untimed};
 #[cfg(madsim)]
 use crate::net::testkit::{in_world, machine, on, toy_edge};
@@ -181,6 +181,55 @@ fn a_client_that_does_not_reopen_lets_an_ended_stream_go_and_a_refused_one_is_no
     let begins = untimed(&lines).iter().filter(|line| line.contains("GET stream")).count();
     assert_eq!(begins, 2, "{lines:?}");
     assert_eq!(seen_by("s2", &lines).last().map(String::as_str), Some("s2 #1 refused \"no stream here\""));
+}
+
+#[test]
+fn a_call_that_is_cut_is_asked_for_after_its_last_event_or_without_it() {
+    let lines = world(1, Latency::Calm, |edge| async move {
+        let mut config = ClientConfig::new("s1", edge);
+        config.request_timeout_ms = 200;
+        let client = Client::new(config, Rc::new(Logging::default()));
+        let cut = Some(Cut { after_events: 1, ms: 0 });
+        assert_eq!(client.call("return 1", CallOptions { copies: 1, cut }).await.outcome, Outcome::Cut);
+        rt::sleep_ms(20).await;
+        client.recover(false, None).await;
+        client.recover(true, Some(Cut { after_events: 0, ms: 50 })).await;
+    });
+    let expected = [
+        "s1 #1 POST call",
+        "edge POST of s1 /mcp",
+        "s1 #1 head 200 sess-1",
+        "s1 #1 cut ",
+        "edge POST of s1 gone",
+        "s1 #2 GET recover",
+        "edge GET of s1 /mcp",
+        "edge stream of s1 after p:1",
+        "s1 #2 head 200 sess-1",
+        "s1 #2 gave-up answer",
+        "s1 #3 GET recover",
+        "edge GET of s1 gone",
+        "edge GET of s1 /mcp",
+        "edge stream of s1 after -",
+        "s1 #3 head 200 sess-1",
+        "s1 #3 cut ",
+        "edge GET of s1 gone",
+    ];
+    if cfg!(madsim) {
+        assert_eq!(untimed(&lines), expected);
+    }
+}
+
+#[test]
+fn a_client_that_stalls_reads_its_answer_later() {
+    let lines = world(1, Latency::Calm, |edge| async move {
+        let client = client("s1", edge);
+        let begun_ms = rt::now_ms();
+        client.stall(3_000);
+        client.call("return 1", CallOptions::default()).await;
+        let took_ms = rt::now_ms() - begun_ms;
+        assert!((3_000..3_500).contains(&took_ms) || !cfg!(madsim), "{took_ms}");
+    });
+    assert!(seen_by("s1", &lines).iter().any(|line| line.starts_with("s1 #1 answered")));
 }
 
 #[test]

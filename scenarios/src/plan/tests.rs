@@ -189,6 +189,43 @@ fn what_goes_together_is_checked() {
     assert!(told.contains("clients[0].steps[1].action.of: no client is called \"s7\""), "{told}");
 }
 
+#[test]
+fn what_a_client_does_with_its_connections_reads_as_it_is_written() {
+    let cut = Cut { after_events: 1, ms: 20 };
+    let actions = [
+        (Action::Post { code: "return 1".into(), copies: 1, cut: None }, r#"{"do":"post","code":"return 1"}"#),
+        (
+            Action::Post { code: "wait 1".into(), copies: 3, cut: Some(cut) },
+            r#"{"do":"post","code":"wait 1","copies":3,"cut":{"after_events":1,"ms":20}}"#,
+        ),
+        (Action::Recover { fresh: true, cut: None }, r#"{"do":"recover","fresh":true}"#),
+        (Action::Recover { fresh: false, cut: None }, r#"{"do":"recover"}"#),
+        (Action::Listen {}, r#"{"do":"listen"}"#),
+        (Action::Stall { ms: 5 }, r#"{"do":"stall","ms":5}"#),
+        (Action::Adopt { of: "s1".into() }, r#"{"do":"adopt","of":"s1"}"#),
+    ];
+    for (action, text) in actions {
+        assert_eq!(serde_json::to_string(&action).expect("plain data"), text);
+        assert_eq!(serde_json::from_str::<Action>(text).expect("an action"), action);
+    }
+}
+
+#[test]
+fn what_a_client_does_with_its_connections_has_limits() {
+    let wrong = [
+        (Action::Post { code: "return 1".into(), copies: 0, cut: None }, "action.copies: 0, expected 1 to 100"),
+        (Action::Recover { fresh: false, cut: Some(Cut { after_events: 0, ms: u64::MAX }) }, "action.cut.ms"),
+        (Action::Stall { ms: u64::MAX }, "action.ms"),
+        (Action::Adopt { of: "s7".into() }, "action.of: no client is called"),
+    ];
+    for (action, expected) in wrong {
+        let mut plan = sample();
+        plan.clients[0].steps[1].action = action;
+        let told = plan.validate().expect_err(expected).to_string();
+        assert!(told.contains(expected), "{told}");
+    }
+}
+
 /// A plan with a stored object and a caller.
 fn direct() -> Plan {
     let mut plan = sample();
