@@ -247,7 +247,7 @@ impl Transport {
 
     /// All answers of a POST's stream have been sent.
     pub async fn all_answered(&self, stream: String) {
-        let due = self.due.borrow_mut().entry(stream).or_insert_with(Promise::new).clone();
+        let due = self.due.borrow_mut().entry(stream).or_default().clone();
         due.wait().await;
     }
 

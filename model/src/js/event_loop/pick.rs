@@ -77,10 +77,9 @@ impl EventLoop {
                 Some((context, section)) if !self.lets_in(&context, section, index) => {
                     let event = self.ready.borrow_mut().remove(index);
                     let by_section = context.section.get() != self.running_section(section);
-                    if self.jams_timers && by_section && matches!(event.what, What::Timer(..)) {
-                        if !context.timers_jammed.replace(true) {
-                            platform_event!("timers.jammed", context.label);
-                        }
+                    let is_jam = self.jams_timers && by_section && matches!(event.what, What::Timer(..));
+                    if is_jam && !context.timers_jammed.replace(true) {
+                        platform_event!("timers.jammed", context.label);
                     }
                     context.blocked.borrow_mut().push_back(event);
                 }
