@@ -28,8 +28,11 @@ pub(super) struct Progress<'a> {
     /// The id of the last event that had one.
     pub(super) cursor: RefCell<Option<String>>,
     /// Where a held stream keeps its cursor and the wait before its next GET.
-    followed: Option<(&'a RefCell<Option<String>>, &'a Cell<Option<u64>>)>,
+    followed: Option<Followed<'a>>,
 }
+
+/// Cursor and wait of a held stream.
+type Followed<'a> = (&'a RefCell<Option<String>>, &'a Cell<Option<u64>>);
 
 impl<'a> Progress<'a> {
     /// A request that has begun.
