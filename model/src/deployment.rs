@@ -39,7 +39,7 @@ pub struct Deployment {
 impl Deployment {
     /// Deploys the host.
     pub fn start(config: HostConfig, isolate_count: u32, build: RuntimeBuild) -> Deployment {
-        let of_owner = config.clone();
+        let (of_owner, of_edge) = (config.clone(), config.clone());
         let session: Class = Arc::new(move |ctx: ObjectContext| -> Rc<dyn DurableObject> {
             SessionObject::new(ctx, Rc::new(config.clone()))
         });
@@ -49,7 +49,7 @@ impl Deployment {
         let classes = BTreeMap::from([(CLASS, session), (OWNER_CLASS, owner)]);
         let cluster = Cluster::start(ClusterConfig { isolate_count, build, classes });
         let worker = Worker::start(&cluster, "edge", EDGE.ip());
-        let inlet = EdgeInlet::new(worker.handle());
+        let inlet = EdgeInlet::new(worker.handle(), of_edge);
         worker.node().run(move || async move {
             let Err(error) = server::serve(EDGE, inlet).await;
             panic!("the edge cannot listen on {EDGE}: {error}");

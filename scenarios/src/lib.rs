@@ -17,4 +17,5 @@ pub mod plan;
 pub mod rng;
 pub mod seed;
 pub mod story;
+pub mod strength;
 pub mod trace;

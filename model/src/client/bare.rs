@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::answer::{Progress, Reading, read_answer};
 use super::pool::Pool;
 use super::stream::Listener;
-use super::wire::{Message, http_request};
+use super::wire::{Known, Message, http_request};
 use super::{ClientConfig, ClientObserver, Noticed, Op, Outcome, RequestOutcome};
 use crate::net::http_client::Request;
 use crate::net::timer::with_deadline;
@@ -19,6 +19,7 @@ pub struct Client {
     pub(super) listener: Listener,
     pub(super) noticed: Cell<Noticed>,
     session: RefCell<Option<String>>,
+    bearer: RefCell<String>,
     pool: Rc<Pool>,
     requests: Cell<u64>,
     ids: Cell<u64>,
@@ -28,6 +29,7 @@ impl Client {
     /// A client that has not connected yet.
     pub fn new(config: ClientConfig, observer: Rc<dyn ClientObserver>) -> Rc<Client> {
         Rc::new(Client {
+            bearer: RefCell::new(config.bearer.clone()),
             config,
             observer,
             listener: Listener::default(),
@@ -42,6 +44,11 @@ impl Client {
     /// The session id that the server gave, if any.
     pub fn session(&self) -> Option<String> {
         self.session.borrow().clone()
+    }
+
+    /// From now on it presents this bearer token.
+    pub fn present(&self, bearer: &str) {
+        bearer.clone_into(&mut self.bearer.borrow_mut());
     }
 
     /// What came beside answers so far, over all streams.
@@ -81,6 +88,16 @@ impl Client {
         self.exchange(Op::Resume, Some(Message::resume(self.next_id(), execution, action))).await
     }
 
+    /// A person looks at a paused execution of a session, in the console.
+    pub async fn look(&self, session: &str, execution: &str) -> RequestOutcome {
+        self.exchange(Op::Look, Some(Message::about(session, execution, None))).await
+    }
+
+    /// A person decides about it there: `accept`, `decline` or `cancel`.
+    pub async fn decide(&self, session: &str, execution: &str, action: &str) -> RequestOutcome {
+        self.exchange(Op::Decide, Some(Message::about(session, execution, Some(action)))).await
+    }
+
     /// A JSON-RPC ping.
     pub async fn ping(&self) -> RequestOutcome {
         self.exchange(Op::Ping, Some(Message::ping(self.next_id()))).await
@@ -96,7 +113,8 @@ impl Client {
     pub(super) fn request(&self, op: Op, message: Option<&Message>) -> Request {
         let number = self.requests.get() + 1;
         self.requests.set(number);
-        http_request(&self.config, op, number, self.session.borrow().as_deref(), message)
+        let (session, bearer) = (self.session.borrow(), self.bearer.borrow());
+        http_request(&self.config, op, number, &Known { session: session.as_deref(), bearer: &bearer }, message)
     }
 
     /// The instant at which a request that begins now is given up.

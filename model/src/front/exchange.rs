@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
+use crate::config::HostConfig;
 use crate::js::{Ctx, EventLoop, Lane, Promise};
 use crate::net::server::{ExchangeId, RequestHead};
 use crate::net::{BodyError, Reply};
@@ -47,6 +48,8 @@ type Listener = Box<dyn Fn()>;
 pub(super) struct Exchange {
     id: ExchangeId,
     lanes: Lanes,
+    /// How the host is configured.
+    pub config: Arc<HostConfig>,
     /// The request.
     pub head: RequestHead,
     ctx: Ctx,
@@ -71,10 +74,11 @@ pub(super) fn with_exchange(event_loop: &Rc<EventLoop>, id: ExchangeId, f: impl 
 
 impl Exchange {
     /// Begins an exchange in the running request's context.
-    pub fn begin(id: ExchangeId, head: RequestHead, reply: Reply, lanes: Lanes) -> Rc<Self> {
+    pub fn begin(id: ExchangeId, head: RequestHead, reply: Reply, lanes: Lanes, config: Arc<HostConfig>) -> Rc<Self> {
         let exchange = Rc::new(Exchange {
             id,
             lanes,
+            config,
             head,
             ctx: EventLoop::current().ctx(),
             reply: RefCell::new(Some(reply)),

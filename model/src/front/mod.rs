@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::config::HostConfig;
 use crate::js::Lane;
 use crate::net::server::{ExchangeId, Inlet, RequestHead};
 use crate::net::{BodyError, Reply};
@@ -28,13 +29,14 @@ use exchange::{Exchange, Lanes, with_exchange};
 /// Carries what the HTTP server sees into the edge worker's loop.
 pub struct EdgeInlet {
     worker: WorkerHandle,
+    config: Arc<HostConfig>,
     lanes: Lanes,
 }
 
 impl EdgeInlet {
-    /// An inlet of a worker.
-    pub fn new(worker: WorkerHandle) -> Arc<Self> {
-        Arc::new(EdgeInlet { worker, lanes: Lanes::default() })
+    /// An inlet of a worker, which is configured like the sessions.
+    pub fn new(worker: WorkerHandle, config: HostConfig) -> Arc<Self> {
+        Arc::new(EdgeInlet { worker, config: Arc::new(config), lanes: Lanes::default() })
     }
 
     /// Mail for an exchange that is in progress; none for one that is over.
@@ -51,9 +53,9 @@ impl Inlet for EdgeInlet {
         let peer = Arc::clone(&head.peer);
         let lane = Lane::named(&peer, &format!("http.{}", head.lane), 0);
         self.lanes.add(id, lane.clone());
-        let lanes = self.lanes.clone();
+        let (lanes, config) = (self.lanes.clone(), Arc::clone(&self.config));
         let start = move || -> LocalFuture<()> {
-            let exchange = Exchange::begin(id, head, reply, lanes);
+            let exchange = Exchange::begin(id, head, reply, lanes, config);
             Box::pin(edge::handle(exchange))
         };
         self.worker.request(peer, &lane, Box::new(start));

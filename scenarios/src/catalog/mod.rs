@@ -1,8 +1,12 @@
 //! The scenarios: an id is a path, a scenario is a pure function from a seed to a plan, with a story in one sentence.
 
+pub mod alarm;
+pub mod approval;
 pub mod draft;
+pub mod identity;
 pub mod idle;
 pub mod residency;
+pub mod restore;
 
 use crate::plan::Plan;
 use crate::seed::Seed;
@@ -23,7 +27,14 @@ pub struct Scenario {
 }
 
 /// One line a group.
-const GROUPS: &[&[Scenario]] = &[idle::SCENARIOS, residency::SCENARIOS];
+const GROUPS: &[&[Scenario]] = &[
+    idle::SCENARIOS,
+    residency::SCENARIOS,
+    approval::SCENARIOS,
+    restore::SCENARIOS,
+    alarm::SCENARIOS,
+    identity::SCENARIOS,
+];
 
 /// All scenarios, in the order they run.
 pub fn all() -> impl Iterator<Item = &'static Scenario> {

@@ -5,6 +5,8 @@ mod admission_never_waits;
 mod alarm_follows_intent;
 mod answers_are_right;
 mod cap_counts_every_build;
+mod capability_is_carried;
+mod cold_start_keeps_streams;
 mod disposal_is_recorded;
 mod disposed_session_serves_again;
 mod durable_identity_survives;
@@ -15,15 +17,24 @@ mod eviction_takes_the_oldest;
 mod execution_ids_are_unique;
 mod gauge_matches_residents;
 mod idle_runtime_is_released;
+mod known_organization_needs_no_database;
 mod leases_are_returned;
 mod lost_holdings_expire;
+mod lost_writes_spare_the_start;
+mod nameless_alarm_ends;
+mod names_stay_in_their_organization;
 mod no_cross_context_io;
 mod one_build_at_a_time;
 mod one_teardown_at_a_time;
+mod only_owners_resume;
+mod only_revocation_condemns;
+mod owners_may_pass;
 mod paused_executions_are_findable;
 mod permits_are_returned;
+mod refusals_mean_what_they_say;
 mod registry_matches_residents;
 mod reservations_are_returned;
+mod resets_page_nobody;
 mod runtime_closed_once;
 
 mod case;
@@ -69,6 +80,17 @@ pub const ALL: &[Invariant] = &[
     paused_executions_are_findable::INVARIANT,
     execution_ids_are_unique::INVARIANT,
     a_resume_can_be_repeated::INVARIANT,
+    nameless_alarm_ends::INVARIANT,
+    cold_start_keeps_streams::INVARIANT,
+    lost_writes_spare_the_start::INVARIANT,
+    resets_page_nobody::INVARIANT,
+    refusals_mean_what_they_say::INVARIANT,
+    owners_may_pass::INVARIANT,
+    known_organization_needs_no_database::INVARIANT,
+    names_stay_in_their_organization::INVARIANT,
+    capability_is_carried::INVARIANT,
+    only_revocation_condemns::INVARIANT,
+    only_owners_resume::INVARIANT,
     no_cross_context_io::INVARIANT,
 ];
 

@@ -115,7 +115,7 @@ impl Plan {
         let names: BTreeSet<&str> = self.clients.iter().map(|client| &*client.name).collect();
         for (index, client) in self.clients.iter().enumerate() {
             for (step, each) in client.steps.iter().enumerate() {
-                if let Action::Resume { of: Some(name), .. } = &each.action
+                if let Action::Resume { of: Some(name), .. } | Action::Decide { of: Some(name), .. } = &each.action
                     && !names.contains(&**name)
                 {
                     return Err(BadInput::new(

@@ -9,6 +9,7 @@ use crate::report::kind_word;
 use crate::text::table;
 use model::defect::DEFECTS;
 use scenarios::invariants;
+use scenarios::strength;
 use serde_json::{Value as Json, json};
 
 /// Arguments of `sim list`.
@@ -70,7 +71,7 @@ impl What {
         match self {
             Self::Scenarios => &["id", "story"],
             Self::Invariants => &["name", "kind", "claim"],
-            Self::Defects => &["name", "source", "caught_by", "story"],
+            Self::Defects => &["name", "source", "predicted", "story"],
         }
     }
 
@@ -81,9 +82,10 @@ impl What {
             Self::Invariants => {
                 invariants::ALL.iter().map(|each| row(&[each.name, kind_word(each.kind), each.claim])).collect()
             }
-            Self::Defects => {
-                DEFECTS.iter().map(|each| row(&[each.name, each.source, each.caught_by, each.story])).collect()
-            }
+            Self::Defects => DEFECTS
+                .iter()
+                .map(|each| row(&[each.name, each.source, strength::predicted(each.name).unwrap_or("?"), each.story]))
+                .collect(),
         }
     }
 

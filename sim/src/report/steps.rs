@@ -24,8 +24,9 @@ pub fn before(plan: &Plan, trace: &Trace, at_ms: u64, client: Option<&str>) -> V
     let mut lines = Vec::new();
     for each in plan.clients.iter().filter(|each| client.is_none_or(|client| each.name == client)) {
         for (step, index) in each.steps.iter().zip(0u64..) {
-            // Ending a stream makes no request: it shows in no history, and begins when it was planned or later.
-            let planned = matches!(step.action, Action::EndStream {}).then_some(step.at_ms);
+            // These make no request: they show in no history, and begin when they were planned or later.
+            let is_silent = matches!(step.action, Action::EndStream {} | Action::Present { .. });
+            let planned = is_silent.then_some(step.at_ms);
             if let Some(began) = begun.get(&(each.name.as_str(), index)).copied().or(planned)
                 && began <= at_ms
             {
@@ -52,6 +53,7 @@ fn words(action: &Action) -> &'static str {
     match action {
         Action::Call { .. } => "call execute",
         Action::EndStream {} => "end stream",
+        Action::Present { token } => token.words(),
         other => other.name(),
     }
 }

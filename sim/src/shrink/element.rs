@@ -125,7 +125,8 @@ fn with_dependents(plan: &Plan, gone: &BTreeSet<Element>) -> BTreeSet<Element> {
         .collect();
     for (at, client) in plan.clients.iter().enumerate() {
         for (step, each) in client.steps.iter().enumerate() {
-            if matches!(&each.action, Action::Resume { of: Some(name), .. } if gone_names.contains(name.as_str())) {
+            let (Action::Resume { of, .. } | Action::Decide { of, .. }) = &each.action else { continue };
+            if of.as_ref().is_some_and(|name| gone_names.contains(name.as_str())) {
                 all.insert(Element::Step(at, step));
             }
         }
@@ -184,7 +185,7 @@ mod tests {
         plan.clients.truncate(2);
         let step = |action| Step { at_ms: 0, action };
         plan.clients[0].steps = vec![step(Action::Open {}), step(Action::Ping {}), step(Action::Open {})];
-        let resume = Action::Resume { response: Response::Accept, of: Some("s1".into()) };
+        let resume = Action::Resume { response: Response::Accept, of: Some("s1".into()), overlap: false };
         plan.clients[1].steps = vec![step(Action::Open {}), step(resume)];
         let when = When::At { at_ms: 5, session: Some("s1.2".into()) };
         plan.faults = vec![FaultPlan::new(when, Effect::Reset { kind: ResetKind::Moved })];
