@@ -92,6 +92,8 @@ pub enum Defect {
     CondemnedWhileDisposed,
     /// A resume in the browser waits for a decision about what is over or unknown. Found here.
     BrowserResumeWaitsForNothing,
+    /// What an RPC of the console fails with is not looked at. Found here.
+    ConsoleUnclassified,
     /// Answers that nobody acknowledged count as running work.
     UndeliveredCountsAsRunning,
     /// An alarm takes the name of its session from memory only.
@@ -439,6 +441,13 @@ pub const DEFECTS: &[DefectInfo] = &[
         source: "found here, FINDINGS.md 11",
         described: true,
         story: "a resume that is repeated after its answer waits four minutes and asks for the same approval again",
+    },
+    DefectInfo {
+        defect: Defect::ConsoleUnclassified,
+        name: "console-unclassified",
+        source: "found here, FINDINGS.md 12",
+        described: true,
+        story: "a person who decides while a deploy resets the session is told a bare 500, and somebody is paged",
     },
     DefectInfo {
         defect: Defect::UndeliveredCountsAsRunning,

@@ -70,6 +70,7 @@ pub const STRENGTH: &[Strength] = &[
     row("transport-outlives-server", "every-request-ends"),
     row("condemned-while-disposed", "alarm-follows-intent"),
     row("browser-resume-waits-for-nothing", "a-resume-can-be-repeated"),
+    row("console-unclassified", "resets-page-nobody"),
     row("undelivered-counts-as-running", "idle-runtime-is-released"),
     row("durable-name-ignored", "nameless-alarm-ends"),
     row("unaddressable-alarm-throws", "nameless-alarm-ends"),
@@ -84,6 +85,12 @@ pub const STRENGTH: &[Strength] = &[
     row("outage-condemns", "only-revocation-condemns"),
     row("resume-by-anybody", "only-owners-resume"),
     row("organization-not-compared", "owners-may-pass"),
+];
+
+/// A prediction that was wrong: the check that catches the defect in place of the predicted one.
+pub const MISTAKEN: &[Strength] = &[
+    // The server that is kept is closed again at each teardown, long before a close of it fails and the session with it.
+    row("server-outlives-teardown", "runtime-closed-once"),
 ];
 
 /// Defects that may survive.
@@ -107,6 +114,12 @@ pub fn predicted(defect: &str) -> Option<&'static str> {
     STRENGTH.iter().find(|row| row.defect == defect).map(|row| row.predicted)
 }
 
+/// The invariant that catches a defect: as predicted, or in place of a prediction that was wrong.
+pub fn expected(defect: &str) -> Option<&'static str> {
+    let mistaken = MISTAKEN.iter().find(|row| row.defect == defect).map(|row| row.predicted);
+    mistaken.or_else(|| predicted(defect))
+}
+
 /// Why a defect may survive.
 pub fn excuse(defect: &str) -> Option<&'static str> {
     EXCUSED.iter().find(|excused| excused.defect == defect).map(|excused| excused.why)
@@ -122,7 +135,7 @@ mod tests {
     fn each_defect_has_one_line_and_each_prediction_names_a_check() {
         let names: BTreeSet<&str> = STRENGTH.iter().map(|row| row.defect).collect();
         assert_eq!(names.len(), STRENGTH.len());
-        for row in STRENGTH {
+        for row in STRENGTH.iter().chain(MISTAKEN) {
             let is_known = invariants::ALL.iter().any(|invariant| invariant.name == row.predicted);
             assert!(is_known, "{} is to be caught by {}", row.defect, row.predicted);
         }

@@ -1,4 +1,4 @@
-//! How soon a defect is caught: the seeds of a campaign, run with it until the check that was predicted catches it.
+//! How soon a defect is caught: the seeds of a campaign, run with it until the check that is to catch it does.
 
 use crate::campaign::fleet::Orders;
 use crate::campaign::record::{CampaignOptions, End, Record};
@@ -8,7 +8,7 @@ use crate::exit_code::ExitCode;
 use crate::interrupt;
 use model::defect::DefectInfo;
 use scenarios::seed::Seed;
-use scenarios::strength::predicted;
+use scenarios::strength::{expected, predicted};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ pub struct Caught {
     pub by_predicted: Option<u64>,
 }
 
-/// Runs the seeds with a defect, one scenario each as in any campaign, until the predicted check has caught it.
+/// Runs the seeds with a defect, one scenario each as in any campaign, until the check that is to catch it has.
 ///
 /// What is told depends on the seeds alone: results are folded in their order.
 ///
@@ -48,7 +48,7 @@ pub fn hunt(
         known: Vec::new(),
         shrink_runs: 0,
     });
-    search::search(&mut record, orders, jobs, &mut Hunter { predicted: predicted(info.name), tell })?;
+    search::search(&mut record, orders, jobs, &mut Hunter { expected: expected(info.name), tell })?;
     if record.ended == Some(End::Interrupted) {
         interrupt::answer();
         return Err(Error::Interrupted);
@@ -69,7 +69,8 @@ fn caught(record: &Record, info: &DefectInfo) -> Caught {
     let is_predicted = |claim: &str| predicted(info.name) == Some(claim);
     let of_predicted = findings().filter(|(signature, _)| is_predicted(&signature.claim));
     let by_predicted = of_predicted.map(|(_, row)| row.seed.0).min();
-    let last = by_predicted.map_or(record.seed_count, |seed| seed - record.options.from.0 + 1);
+    let of_expected = findings().filter(|(signature, _)| expected(info.name) == Some(&*signature.claim));
+    let last = of_expected.map(|(_, row)| row.seed.0 - record.options.from.0 + 1).min().unwrap_or(record.seed_count);
     Caught { from: record.options.from.0, run_count: last, first: first.map(by), by_predicted }
 }
 
@@ -79,7 +80,7 @@ fn is_verdict(outcome: ExitCode) -> bool {
 }
 
 struct Hunter<'a> {
-    predicted: Option<&'static str>,
+    expected: Option<&'static str>,
     /// Told what a person should know and no result says.
     tell: &'a mut dyn FnMut(&str),
 }
@@ -89,7 +90,7 @@ impl Watcher for Hunter<'_> {
         if interrupt::is_asked_for() {
             return Ok(Some(End::Interrupted));
         }
-        let is_caught = record.findings.keys().any(|signature| Some(&*signature.claim) == self.predicted);
+        let is_caught = record.findings.keys().any(|signature| Some(&*signature.claim) == self.expected);
         Ok(is_caught.then_some(End::StopAfter))
     }
 

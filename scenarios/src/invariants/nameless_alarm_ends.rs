@@ -38,8 +38,15 @@ struct Watch<'t> {
     named: BTreeSet<String>,
     /// Objects in memory that do not know theirs.
     nameless: BTreeSet<String>,
-    /// Alarms that run: since when, and whether the object was cleaned up.
-    running: BTreeMap<String, (u64, bool)>,
+    running: BTreeMap<String, Running>,
+}
+
+/// An alarm that runs.
+struct Running {
+    since_ms: u64,
+    is_cleaned_up: bool,
+    /// The start that it asked for failed: that says why, and is the start's own affair.
+    is_start_failed: bool,
 }
 
 impl Watch<'_> {
@@ -62,15 +69,19 @@ impl Watch<'_> {
                 self.named.remove(who);
             }
             (Stream::Platform, "alarm.fired") => {
-                self.running.insert(who.into(), (event.at_ms, false));
+                let running = Running { since_ms: event.at_ms, is_cleaned_up: false, is_start_failed: false };
+                self.running.insert(who.into(), running);
             }
             (Stream::Platform, "alarm.set") if event.text("root") == Some("alarm") => {
-                let is_cleaned_up = self.running.get(who).is_some_and(|(_, is_cleaned_up)| *is_cleaned_up);
+                let is_cleaned_up = self.running.get(who).is_some_and(|running| running.is_cleaned_up);
                 return is_cleaned_up.then(|| Violation::at(event, "the alarm of a cleaned up object set another"));
+            }
+            (Stream::State, "start.end") if event.text("outcome") == Some("failed") => {
+                self.running.entry(who.into()).and_modify(|running| running.is_start_failed = true);
             }
             (Stream::Platform, "alarm.ended") => return self.ended(who, event),
             (Stream::Telemetry, "mcp_session_unaddressable_alarm_cleanup") => {
-                self.running.entry(who.into()).and_modify(|(_, is_cleaned_up)| *is_cleaned_up = true);
+                self.running.entry(who.into()).and_modify(|running| running.is_cleaned_up = true);
                 let what = "a session whose name is in its storage was cleaned up as if it had none";
                 return self.named.contains(who).then(|| Violation::at(event, what));
             }
@@ -80,9 +91,9 @@ impl Watch<'_> {
     }
 
     fn ended(&mut self, who: &str, event: &Event) -> Option<Violation> {
-        let (fired_ms, _) = self.running.remove(who)?;
+        let Running { since_ms, is_start_failed, .. } = self.running.remove(who)?;
         let is_failed = event.text("outcome") == Some("failed") && self.nameless.contains(who);
-        let is_excused = self.faults.is_disturbed(who, fired_ms, event.at_ms);
+        let is_excused = is_start_failed || self.faults.is_disturbed(who, since_ms, event.at_ms);
         let pending = format!("{who}: its alarm is tried again");
         (is_failed && !is_excused)
             .then(|| Violation::at(event, "the alarm of an object without its name failed").pending(pending))

@@ -44,6 +44,10 @@ fn direct_checks(plan: &Plan, trace: &Trace, faults: &FaultLog<'_>) -> Vec<Viola
                     .for_each(|(_, seen)| seen.push(owner.clone()));
                 owners.insert(who.to_owned(), owner);
             }
+            // Whoever asks of a session that cannot be started is told so; why it cannot is not this claim's.
+            (Stream::State, "start.end") if event.text("outcome") == Some("failed") => {
+                begun.retain(|_, (begin, _)| begin.who() != Some(who));
+            }
             (Stream::History, "call.begin") if event.text("method") == Some(METHOD) => {
                 if let Some(call) = event.number("call") {
                     begun.insert(call, (event, owners.get(who).cloned().into_iter().collect()));

@@ -20,7 +20,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let ended = ended(case);
     let all = case.requests();
     let mut violations = Vec::new();
-    for request in all.iter().filter(|request| !matches!(request.op(), "look" | "decide")) {
+    for request in all {
         let (Some(end), Some(status)) = (request.end, request.status()) else { continue };
         let is_ended = ended.get(request.session.as_str()).is_some_and(|ordinal| *ordinal < end.ordinal);
         let is_opened = all.iter().any(|open| is_opened_by(open, request));
@@ -28,7 +28,11 @@ fn judge(case: &Case<'_>) -> Verdict {
             500.. if status != 503 && !is_ended && !faults.fails_unrecognised(request.begin.at_ms, end.at_ms) => {
                 format!("{} is answered {status}", request.what())
             }
-            404 if is_opened && !is_ended && !faults.is_disturbed(&request.session, 0, end.at_ms) => {
+            404 if !matches!(request.op(), "look" | "decide")
+                && is_opened
+                && !is_ended
+                && !faults.is_disturbed(&request.session, 0, end.at_ms) =>
+            {
                 format!("{} is told that its session is gone, which nobody ended", request.what())
             }
             _ => continue,

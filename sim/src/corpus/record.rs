@@ -148,7 +148,7 @@ fn predicted(keeps: &Keeps) -> Vec<&'static str> {
     let is_named = |info: &&DefectInfo| keeps.defects.iter().any(|name| name == info.name);
     let is_on = |info: &&DefectInfo| is_named(info) || keeps.core == Some(Core::Described) && info.described;
     let on = DEFECTS.iter().filter(is_on);
-    let mut claims: Vec<&str> = on.filter_map(|info| strength::predicted(info.name)).collect();
+    let mut claims: Vec<&str> = on.filter_map(|info| strength::expected(info.name)).collect();
     claims.sort_unstable();
     claims.dedup();
     claims

@@ -7,8 +7,8 @@
 use super::{answer, asking};
 use crate::catalog::Scenario;
 use crate::catalog::draft::asking::response;
-use crate::catalog::draft::{ClientDraft, Draft};
-use crate::plan::Plan;
+use crate::catalog::draft::{ClientDraft, Draft, fail, operation};
+use crate::plan::{Edge, ErrorKind, Plan};
 use crate::seed::Seed;
 
 /// Pauses that their session does not survive.
@@ -37,6 +37,12 @@ fn plan(seed: Seed) -> Plan {
     match rng.below(3) {
         0 => draft.evict(restart_ms, client.name()),
         _ => draft.reset(restart_ms, client.name()),
+    }
+    if browser && rng.chance(1, 2) {
+        // The reset meets the person's page.
+        let step = *rng.pick(&["edge · stub.get-paused", "edge · stub.approve"]);
+        let reset = fail(*rng.pick(&[ErrorKind::CodeUpdate, ErrorKind::ConcurrencyReset, ErrorKind::Destroyed]));
+        draft.fault_by_chance(operation(step, Edge::Begin, 1, "s2"), reset);
     }
     answer(&mut draft, &mut rng, &mut client, 2, answered_ms);
     if rng.chance(1, 2) {

@@ -68,6 +68,14 @@ pub fn stored(session: &str, values: Json) -> StoredObject {
     StoredObject { session: session.to_owned(), named: true, values, alarm_at_ms: None, paused: Vec::new() }
 }
 
+/// The same session as it was stored before records had a resource.
+pub fn before_toolkits(mut session: StoredObject) -> StoredObject {
+    if let Some(meta) = session.values.get_mut("session-meta").and_then(Json::as_object_mut) {
+        meta.remove("resource");
+    }
+    session
+}
+
 /// A session of the account of that number that was used before the run, and is known by its record alone.
 pub fn known(session: &str, number: u64) -> StoredObject {
     let name = format!("streamable-http:{session}");

@@ -6,7 +6,7 @@
 //! again; sessions of clients, whose tokens name it, beside them.
 
 use crate::catalog::Scenario;
-use crate::catalog::draft::direct::{call_first, identity, known, props, stored, token};
+use crate::catalog::draft::direct::{before_toolkits, call_first, identity, known, props, stored, token};
 use crate::catalog::draft::{ClientDraft, Draft};
 use crate::plan::{Edge, Effect, ErrorKind, Plan, When};
 use crate::rng::Rng;
@@ -30,7 +30,11 @@ fn plan(seed: Seed) -> Plan {
     for number in 1..=rng.between(1, 3) {
         let session = format!("old{number}");
         let has_record = rng.chance(2, 3);
-        draft.stored(if has_record { known(&session, number) } else { stored(&session, json!({})) });
+        draft.stored(match has_record {
+            true if rng.chance(1, 3) => before_toolkits(known(&session, number)),
+            true => known(&session, number),
+            false => stored(&session, json!({})),
+        });
         let worker = format!("w{number}");
         let mut at_ms = rng.between(1, 300);
         for _ in 0..rng.between(1, 4) {

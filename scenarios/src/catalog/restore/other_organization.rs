@@ -5,7 +5,7 @@
 //! sometimes fails, and owner checks by owners and strangers in between.
 
 use crate::catalog::Scenario;
-use crate::catalog::draft::direct::{call_first, identity, known, props, token};
+use crate::catalog::draft::direct::{before_toolkits, call_first, identity, known, props, token};
 use crate::catalog::draft::{Draft, fail, operation};
 use crate::plan::{Edge, ErrorKind, Plan};
 use crate::seed::Seed;
@@ -27,7 +27,8 @@ fn plan(seed: Seed) -> Plan {
     let mut rng = draft.rng("organizations");
     for number in 1..=rng.between(1, 2) {
         let session = format!("old{number}");
-        draft.stored(known(&session, number));
+        let old = known(&session, number);
+        draft.stored(if rng.chance(1, 3) { before_toolkits(old) } else { old });
         let worker = format!("w{number}");
         let mut at_ms = rng.between(1, 300);
         for _ in 0..rng.between(2, 5) {
