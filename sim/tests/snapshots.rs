@@ -99,22 +99,22 @@ fn two_seeds(id: &str, seeds: [u64; 2], subjects: &[&str]) {
 #[test]
 fn telemetry_of_decisions() {
     let resumes = ["mcp.host.tool.resume", "mcp.host.tool.resume.browser_approval"];
-    two_seeds("approval/decided", [1, 3], &[&resumes[..], &["McpSessionDO.resumeExecutionForApproval"]].concat());
+    two_seeds("approval/decided", [2, 7], &[&resumes[..], &["McpSessionDO.resumeExecutionForApproval"]].concat());
 }
 
 #[test]
 fn telemetry_of_restores() {
     let found = ["McpSessionDOSqlite.resolveSessionMeta", "mcp.session.resolve_organization"];
-    two_seeds("restore/database-down", [1, 2], &found);
+    two_seeds("restore/database-down", [6, 8], &found);
 }
 
 #[test]
 fn telemetry_of_nameless_alarms() {
     let told = ["mcp_session_unaddressable_alarm_cleanup"];
-    two_seeds("alarm/unnamed-without-record", [1, 2], &told);
+    two_seeds("alarm/unnamed-without-record", [2, 7], &told);
 }
 
 #[test]
 fn telemetry_of_strangers() {
-    two_seeds("identity/foreign-caller", [1, 2], &["McpSessionDO.init", "mcp.session.idle_runtime_dispose"]);
+    two_seeds("identity/foreign-caller", [1, 3], &["McpSessionDO.init", "mcp.session.idle_runtime_dispose"]);
 }
