@@ -42,7 +42,7 @@ fn plan(seed: Seed) -> Plan {
         };
         client.rest(silence_ms);
         let response = *rng.pick(&[Response::Accept, Response::Accept, Response::Decline, Response::Cancel]);
-        client.act(Action::Resume { response, of: None });
+        client.act(Action::Resume { response, of: None, overlap: false });
         if rng.chance(1, 2) {
             client.rest(rng.between(1, 2 * draft.timeout_ms()));
             client.call(&mut rng, 0);
