@@ -145,6 +145,8 @@ pub fn sleep_until_half_past_ms() -> impl Future<Output = ()> + 'static {
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 async fn sleep_until(deadline: Instant) {
     TIMERS.set(TIMERS.get() + 1);
+    // A loop that only sleeps makes no other step.
+    count_step();
     let mut sleep = std::pin::pin!(tokio::time::sleep_until(deadline));
     // The simulator stretches a sleep to a millisecond when it is made, but not when it is set again; without
     // this, chains of short sleeps drift away from whole milliseconds.

@@ -94,6 +94,12 @@ pub fn statements(code: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// The ms of each `wait` of a code, wherever it stands.
+pub fn waits(code: &str) -> impl Iterator<Item = u64> {
+    let words = statements(code).filter_map(|statement| statement.trim().split_once(char::is_whitespace));
+    words.filter(|(word, _)| *word == "wait").filter_map(|(_, ms)| ms.trim().parse().ok())
+}
+
 impl Expected {
     /// The same where people are asked in the browser.
     #[must_use]

@@ -246,6 +246,16 @@ mod tests {
     }
 
     #[test]
+    fn every_drawn_plan_could_be_read_from_a_file() {
+        for scenario in scenarios() {
+            for seed in (0..200).map(Seed) {
+                let checked = check_names(&(scenario.plan)(seed), Path::new("drawn"));
+                assert!(checked.is_ok(), "{} {seed}: {checked:?}", scenario.id);
+            }
+        }
+    }
+
+    #[test]
     fn settings_are_read_in_snake_and_kebab_case() {
         let snake = Overrides::read(&[], &strings(&["session_timeout_ms=60_000"]), None).expect("known");
         let kebab = Overrides::read(&[], &strings(&["session-timeout-ms=60000"]), None).expect("known");

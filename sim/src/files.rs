@@ -89,6 +89,12 @@ pub fn is_temporary(name: &str) -> bool {
     process.is_some_and(|process| !process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
+/// Whether a file name is one that [`write_atomically`] writes to on its way to one of these files.
+pub fn is_temporary_of(name: &str, files: &[&str]) -> bool {
+    let is_of = |file: &&str| name.strip_prefix('.').is_some_and(|rest| rest.starts_with(&format!("{file}.")));
+    is_temporary(name) && files.iter().any(|file| is_of(&file))
+}
+
 /// A path as text that is safe to show.
 pub fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy()).into_owned()

@@ -52,6 +52,21 @@ impl Signature {
         }
     }
 
+    /// Whether a file or folder can have its name from a signature.
+    pub fn is_file_name(name: &str) -> bool {
+        let outcomes = [
+            ExitCode::Safety,
+            ExitCode::Liveness,
+            ExitCode::Crash,
+            ExitCode::Nondeterminism,
+            ExitCode::Unmet,
+            ExitCode::Harness,
+        ];
+        let begins =
+            |outcome: ExitCode| name.strip_prefix(&slug(outcome.word())).is_some_and(|rest| rest.starts_with('-'));
+        outcomes.into_iter().any(begins)
+    }
+
     /// The signature as a name for a file or folder.
     pub fn file_name(&self) -> String {
         format!("{}-{}-{}", slug(self.outcome.word()), self.claim, self.subject)

@@ -7,7 +7,7 @@ use scenarios::document::message;
 use scenarios::plan::Plan;
 use scenarios::seed::Seed;
 use serde::{Deserialize, Serialize};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
@@ -15,8 +15,10 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
-/// The signal that nobody can catch; the library that names the others leaves it out.
-const SIGKILL: i32 = 9;
+/// Signals that a process brings upon itself; any other comes from somebody else.
+const OWN_SIGNALS: [i32; 6] = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP];
+/// Memory that a worker may map if nothing else is said, in MiB; its allocator alone reserves one GiB.
+pub const MEMORY_LIMIT_MIB: u64 = 4_096;
 /// How much of what a worker said on standard error is kept, in bytes.
 const TAIL_BYTES: usize = 4096;
 /// Workers that may be lost over one run before it is given up, whoever ends them.
@@ -85,7 +87,7 @@ impl WorkerSpec {
     /// A worker in the circumstances of this process, whose runs may take so long.
     pub fn plain(wall_limit: Duration) -> Self {
         Self {
-            arguments: Vec::new(),
+            arguments: vec![format!("--memory-limit-mib={MEMORY_LIMIT_MIB}")],
             directory: PathBuf::from("."),
             is_environment_cleared: false,
             environment: Vec::new(),
@@ -230,8 +232,8 @@ impl Process {
         // Its last words arrive before the end of its complaints does, and that comes with its own end.
         let said = self.complaints.recv().unwrap_or_default();
         let why = last_words(&said).map_or_else(String::new, |words| format!(": {words}"));
-        let is_killed = status.signal().is_some_and(|signal| [SIGKILL, SIGTERM, SIGINT].contains(&signal));
-        let by = if is_killed { LostBy::Somebody } else { LostBy::Itself };
+        let is_own = status.signal().is_none_or(|signal| OWN_SIGNALS.contains(&signal));
+        let by = if is_own { LostBy::Itself } else { LostBy::Somebody };
         Lost { how: format!("the worker died: {status}{why}"), by }
     }
 }

@@ -195,6 +195,49 @@ fn whatever_a_run_does_costs_that_run_only() {
 }
 
 #[test]
+fn a_run_that_never_comes_to_rest_is_a_crash_by_its_step_budget() {
+    let scratch = Scratch::new("livelock");
+    let output = scratch.run("livelock", &["--seeds", "3..4", "--plant-leak", "livelock", "--shrink-runs", "0"]);
+    assert_eq!(code(&output), 12, "{}", text(&output.stderr));
+    assert!(scratch.record("livelock")["findings"]["crash/comes-to-rest/model"].is_object());
+}
+
+#[test]
+fn whatever_else_lies_among_the_findings_is_left_alone() {
+    let scratch = Scratch::new("precious");
+    let arguments = ["--seeds", "0..20", DEFECT, "--shrink-runs", "20"];
+    let whole = scratch.run("here", &arguments);
+    let findings = scratch.0.join("here/out/findings");
+    let mine = findings.join("mine");
+    fs::create_dir(&mine).expect("a folder");
+    fs::write(mine.join("plan.json"), "{}").expect("a plan");
+    fs::write(mine.join("notes.txt"), "mine").expect("notes");
+    let again = || scratch.run("here", &[&arguments[..], &["--resume"]].concat());
+    assert_eq!(code(&again()), code(&whole));
+    assert!(mine.join("plan.json").is_file() && mine.join("notes.txt").is_file());
+    let elsewhere = scratch.0.join("elsewhere");
+    fs::rename(&findings, &elsewhere).expect("moved");
+    std::os::unix::fs::symlink(&elsewhere, &findings).expect("a link");
+    let refused = again();
+    assert_eq!(code(&refused), 2);
+    assert!(text(&refused.stderr).contains("out/findings: is no ordinary folder"), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn the_same_command_goes_on_also_where_it_writes_a_baseline() {
+    let scratch = Scratch::new("baseline-again");
+    let scenario = ["--scenario", "idle/stream-stays-open", "--scenario", "idle/stream-stays-open"];
+    let known = ["--seeds", "0..30", DEFECT, "--shrink-runs", "0", "--write-baseline", "known.json"];
+    let arguments = [&known[..], &scenario[..]].concat();
+    assert_eq!(code(&scratch.run("here", &arguments)), 11);
+    assert_eq!(code(&scratch.run("here", &[&arguments[..], &["--resume"]].concat())), 11);
+    let inside = scratch.run("there", &["--seeds", "0..3", "--write-baseline", "out/campaign.json"]);
+    assert_eq!(code(&inside), 2, "{}", text(&inside.stderr));
+    let unsaid = scratch.run("there", &["--runs", "3", "--resume"]);
+    assert_eq!(code(&unsaid), 2, "{}", text(&unsaid.stderr));
+}
+
+#[test]
 fn what_does_not_repeat_is_nondeterminism_and_named() {
     let scratch = Scratch::new("leak");
     let output = scratch.run("counter", &["--seeds", "0..20", "--twice", "--plant-leak", "counter"]);

@@ -432,7 +432,7 @@ impl EventLoop {
         let place = Some((Rc::clone(&ctx.context), ctx.section));
         let context = ctx.context.number;
         let what = What::Timer(ctx, Rc::clone(&cleared), f);
-        self.push(self.now_ms() + ms, Lane::Local(context), place, false, what);
+        self.push(self.now_ms().saturating_add(ms), Lane::Local(context), place, false, what);
         TimerHandle { is_cleared: cleared, context }
     }
 

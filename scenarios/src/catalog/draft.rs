@@ -170,18 +170,25 @@ impl Draft {
     }
 
     /// Ends the draft; the last quiet is long enough that every runtime has gone: after the timeout where nothing can stay
-    /// live, else after the ceilings.
+    /// live, else after a ceiling.
     pub fn until_idle(self) -> Plan {
         let HostConfig { session_timeout_ms, max_paused_session_idle_ms, .. } = self.plan.config;
-        let is_live = self.plan.clients.iter().any(|client| client.reopen_stream);
+        if self.plan.clients.iter().any(|client| client.reopen_stream) {
+            return self.until_ceiling();
+        }
         let is_paused = self.plan.clients.iter().any(asks);
-        let due_ms = match (is_live, is_paused) {
-            (true, _) => RUNNING_CEILING_MS.max(max_paused_session_idle_ms) + LEASE_MS,
-            (_, true) => max_paused_session_idle_ms + LEASE_MS,
-            _ if self.plan.world.severity == Severity::Calm => session_timeout_ms,
-            _ => session_timeout_ms + LEASE_MS,
+        let due_ms = match self.plan.world.severity {
+            _ if is_paused => max_paused_session_idle_ms + LEASE_MS,
+            Severity::Calm => session_timeout_ms,
+            Severity::Usual | Severity::Hostile => session_timeout_ms + LEASE_MS,
         };
         self.quiet(due_ms + ROOM_MS)
+    }
+
+    /// The same where work or streams may hold a runtime until the ceiling of running sessions.
+    pub fn until_ceiling(self) -> Plan {
+        let due_ms = RUNNING_CEILING_MS.max(self.plan.config.max_paused_session_idle_ms);
+        self.quiet(due_ms + LEASE_MS + ROOM_MS)
     }
 
     /// Ends the draft with a last quiet of that many ms.

@@ -2,11 +2,14 @@
 
 pub mod alarm;
 pub mod approval;
+pub mod deploy;
+pub mod disposal;
 pub mod draft;
 pub mod identity;
 pub mod idle;
 pub mod residency;
 pub mod restore;
+pub mod swarm;
 
 use crate::plan::Plan;
 use crate::seed::Seed;
@@ -30,10 +33,13 @@ pub struct Scenario {
 const GROUPS: &[&[Scenario]] = &[
     idle::SCENARIOS,
     residency::SCENARIOS,
+    disposal::SCENARIOS,
+    deploy::SCENARIOS,
     approval::SCENARIOS,
     restore::SCENARIOS,
     alarm::SCENARIOS,
     identity::SCENARIOS,
+    swarm::SCENARIOS,
 ];
 
 /// All scenarios, in the order they run.

@@ -29,9 +29,9 @@ fn judge(case: &Case<'_>) -> Verdict {
             }
             continue;
         };
-        let client = request.client();
-        let is_excused = is_gone(trace, client, before.ordinal, end.ordinal)
-            || faults.is_disturbed(client, before.at_ms, end.at_ms)
+        let session = request.session.as_str();
+        let is_excused = is_gone(trace, session, before.ordinal, end.ordinal)
+            || faults.is_disturbed(session, before.at_ms, end.at_ms)
             || request.begin.ordinal < before.ordinal;
         if !is_same(told, known) && !is_excused {
             let what = format!("a repeated resume is told {}, and was told {}", told["status"], known["status"]);
@@ -46,7 +46,7 @@ fn told<'t>(trace: &'t Trace, request: &Request<'t>) -> Option<(&'t str, &'t Eve
     let execution = request.begin.text("execution")?;
     let mut pauses = trace.named(Stream::State, "execution.paused");
     let pause = pauses.find(|event| event.text("execution") == Some(execution))?;
-    let end = request.end.filter(|_| pause.who() == Some(request.client()))?;
+    let end = request.end.filter(|_| pause.who() == Some(&*request.session))?;
     Some((execution, end, end.json("answer")?.get("structuredContent")?))
 }
 
@@ -97,6 +97,17 @@ mod tests {
         let found = violation(INVARIANT, twice("execution_already_settled"));
         let what = "a repeated resume is told \"execution_already_settled\", and was told \"completed\"";
         assert_eq!(found.what, what);
+    }
+
+    #[test]
+    fn another_session_of_the_same_client_knows_nothing() {
+        let told = resume(paused(), 100, 90, "completed");
+        let opened = told
+            .history(150, "s1", "request.begin", &[("request", 95u64.into()), ("op", "open".into())])
+            .platform(151, "s1", "session.minted", &[("alias", "s1.2".into())])
+            .history(152, "s1", "request.end", &[("request", 95u64.into()), ("outcome", "answered".into())]);
+        let elsewhere = resume(opened, 200, 91, "execution_not_found");
+        assert_eq!(judged(INVARIANT, elsewhere), Verdict::Held);
     }
 
     #[test]

@@ -15,12 +15,19 @@ pub const INVARIANT: Invariant = Invariant {
     judge,
 };
 
+/// The longest that a section lasts before the platform ends it, in ms (platform fact 36).
+const SECTION_MS_MAX: u64 = 30_000;
 /// How long a reset explains what a start of the session waits for, in ms: longer than any section.
 const RESET_EXCUSES_MS: u64 = 60_000;
 
 fn judge(case: &Case<'_>) -> Verdict {
     let Case { plan, trace, .. } = *case;
-    let mut judge = Judge { faults: FaultLog::of(plan, trace), waiting: BTreeMap::new(), violations: Vec::new() };
+    let mut judge = Judge {
+        faults: FaultLog::of(plan, trace),
+        waiting: BTreeMap::new(),
+        jammed: BTreeMap::new(),
+        violations: Vec::new(),
+    };
     let mut is_told = false;
     Holdings::each(case, |holdings, _, event| {
         is_told |= event.is(Stream::State, "permit.granted");
@@ -42,6 +49,9 @@ struct Judge<'a> {
     faults: FaultLog<'a>,
     /// Since when a session waits for a permit, in ms.
     waiting: BTreeMap<&'a str, u64>,
+    /// When a session's timers were last found not to fire, in ms: the older runtime build does that to a section
+    /// (platform fact 33), and no code of the session can then know that its wait is over.
+    jammed: BTreeMap<&'a str, u64>,
     violations: Vec<Violation>,
 }
 
@@ -70,6 +80,9 @@ impl<'a> Judge<'a> {
     }
 
     fn platform(&mut self, event: &'a Event) {
+        if event.name == "timers.jammed" {
+            self.jammed.insert(event.who().unwrap_or(""), event.at_ms);
+        }
         if matches!(&*event.name, "object.reset" | "object.gone") {
             self.end_wait(event.who().unwrap_or(""), event);
         }
@@ -81,7 +94,8 @@ impl<'a> Judge<'a> {
         let waited_ms = event.at_ms.saturating_sub(since_ms);
         // After a reset its start may run outside of a section that waits for it and lets nothing in.
         let is_excused = self.faults.is_disturbed(who, since_ms.saturating_sub(RESET_EXCUSES_MS), since_ms);
-        if !is_excused && waited_ms > PERMIT_WAIT_MS_MAX + self.faults.held_ms(since_ms, event.at_ms) {
+        let is_jammed = self.jammed.get(who).is_some_and(|at_ms| at_ms + SECTION_MS_MAX >= since_ms);
+        if !is_excused && !is_jammed && waited_ms > PERMIT_WAIT_MS_MAX + self.faults.held_ms(since_ms, event.at_ms) {
             let what = format!("session {who} waited {waited_ms} ms for a build permit");
             let pending = format!("{who}: waits for a permit since {since_ms} ms");
             self.violations.push(Violation::at(event, what).of(who).pending(pending));
@@ -119,6 +133,14 @@ mod tests {
     fn a_fifth_permit_is_named() {
         let five = ["a", "b", "c", "d", "e"].into_iter().fold(story(), |trace, who| granted(trace, 2_000, who));
         assert_eq!(violation(INVARIANT, five).what, "5 builds of isolate i1 hold a permit");
+    }
+
+    #[test]
+    fn a_wait_in_a_section_whose_timers_do_not_fire_is_the_platforms() {
+        let queued = || story().state(6_000, "s2", "permit.queued", &[("isolate", "i1".into())]);
+        let reset = |trace| granted(trace, 6_500, "s2").platform(36_000, "s2", "object.reset", &[]);
+        assert_eq!(judged(INVARIANT, reset(queued().platform(6_200, "s2", "timers.jammed", &[]))), Verdict::Held);
+        violation(INVARIANT, reset(queued().platform(6_200, "s1", "timers.jammed", &[])));
     }
 
     #[test]

@@ -47,6 +47,15 @@ fn changed(from: &str, to: &str) -> String {
 }
 
 #[test]
+fn code_that_waits_longer_than_a_run_is_refused() {
+    let mut plan = sample();
+    plan.clients[0].steps[0].action =
+        Action::Call { code: format!("emit 1; wait {}; return 1", u64::MAX), overlap: false };
+    let told = plan.validate().expect_err("too long").to_string();
+    assert!(told.contains("clients[0].steps[0].action.code: 18446744073709551615 ms, at most 604800000"), "{told}");
+}
+
+#[test]
 fn a_plan_reads_back_as_it_was_written() {
     for plan in [sample(), full()] {
         let read = Plan::parse(plan.to_json().as_bytes()).expect("valid");

@@ -220,17 +220,19 @@ fn validate_client(place: &str, client: &ClientPlan) -> Result<(), PlanError> {
     for (index, step) in client.steps.iter().enumerate() {
         let place = format!("{place}.steps[{index}]");
         span(&format!("{place}.at_ms"), step.at_ms)?;
-        if let Action::Call { code, .. } = &step.action
-            && code.len() > CODE_BYTES_MAX
-        {
-            return Err(BadInput::new(
-                format!("{place}.action.code"),
-                format!("{} bytes, at most {CODE_BYTES_MAX} are allowed", code.len()),
-                "shorten the code",
-            ));
+        if let Action::Call { code, .. } = &step.action {
+            validate_code(&format!("{place}.action.code"), code)?;
         }
     }
     Ok(())
+}
+
+fn validate_code(place: &str, code: &str) -> Result<(), PlanError> {
+    if code.len() > CODE_BYTES_MAX {
+        let problem = format!("{} bytes, at most {CODE_BYTES_MAX} are allowed", code.len());
+        return Err(BadInput::new(place, problem, "shorten the code"));
+    }
+    crate::expect::waits(code).try_for_each(|ms| span(place, ms))
 }
 
 fn span(place: &str, ms: u64) -> Result<(), PlanError> {

@@ -153,6 +153,7 @@ fn platform(event: &Event) -> Option<String> {
         }
         "object.constructed" => format!("object constructed in {}", text("isolate")),
         "object.gone" => format!("object gone: {}", text("reason")),
+        "timers.jammed" => "a timer from before the section is due: no timer fires until the section ends".to_owned(),
         "object.reset" => format!("object reset: {}", text("kind")),
         "alarm.set" => format!("alarm set → {due}  {}", by()),
         "alarm.deleted" => format!("alarm deleted  {}", by()),

@@ -2,6 +2,7 @@
 
 use super::outcome::{FindingOutcome, Outcome};
 use crate::error::Error;
+use crate::exit_code::ExitCode;
 use crate::files;
 use crate::signature::Signature;
 use scenarios::bad_input::BadInput;
@@ -95,7 +96,10 @@ impl Baseline {
             Known { signature: found.signature.clone(), why }
         };
         let unseen = before.known.iter().filter(|known| outcome.unseen.contains(&known.signature)).cloned();
-        let mut known: Vec<_> = outcome.findings.iter().map(one).chain(unseen).collect();
+        // That the harness failed, or did not repeat a run, is nothing to get used to.
+        let is_of_product =
+            |found: &&FindingOutcome| !matches!(found.signature.outcome, ExitCode::Harness | ExitCode::Nondeterminism);
+        let mut known: Vec<_> = outcome.findings.iter().filter(is_of_product).map(one).chain(unseen).collect();
         known.sort_by(|one, other| one.signature.cmp(&other.signature));
         known.dedup_by(|one, other| one.signature == other.signature);
         Self { baseline: FORMAT.version, known }
@@ -139,15 +143,17 @@ mod tests {
     }
 
     #[test]
-    fn the_baseline_of_an_outcome_knows_all_of_it_and_keeps_reasons() {
+    fn the_baseline_of_an_outcome_knows_all_of_the_product_and_keeps_reasons() {
         let before = Baseline::parse(TWO.as_bytes()).expect("a baseline");
         let unseen = vec!["liveness/a/world".parse().expect("a signature")];
         let outcome = Outcome { unseen, ..sample::outcome() };
         let baseline = Baseline::of(&outcome, &before);
         assert_eq!(baseline.knows(&outcome.unseen[0]), Some("it is the platform's"));
         for found in &outcome.findings {
-            let why = baseline.knows(&found.signature).expect("known");
-            assert!(found.why_known.as_deref().is_none_or(|before| before == why), "{why}");
+            let why = baseline.knows(&found.signature);
+            let is_of_product = !matches!(found.signature.outcome, ExitCode::Harness | ExitCode::Nondeterminism);
+            assert_eq!(why.is_some(), is_of_product, "{}", found.signature);
+            assert!(found.why_known.is_none() || !is_of_product || found.why_known.as_deref() == why, "{why:?}");
         }
         assert_eq!(Baseline::parse(baseline.to_json().as_bytes()), Ok(baseline));
     }

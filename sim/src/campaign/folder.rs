@@ -9,6 +9,12 @@ use xxhash_rust::xxh3::xxh3_64;
 
 const RECORD_FILE: &str = "campaign.json";
 const LOCK_FILE: &str = ".lock";
+/// Where findings are kept, a folder each.
+pub(super) const FINDINGS: &str = "findings";
+/// What a campaign writes beside them.
+const FILES: &[&str] = &[RECORD_FILE, "findings.json", "junit.xml", "summary.md"];
+/// What it writes of one finding.
+pub(super) const FINDING_FILES: &[&str] = &["plan.json", "shrunk.json", "trace.jsonl", "report.txt"];
 
 /// What is done with a campaign that the folder holds already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,13 +40,17 @@ impl Folder {
     /// A usage error that names the folder or file, what is wrong and what to do, when it holds anything but a campaign
     /// of this build and these options; nothing is changed in it then.
     pub fn open(path: &Path, options: CampaignOptions, existing: Existing) -> Result<(Self, Record), Error> {
-        let record = match read_record(path)? {
-            Some(found) => going_on(path, found, options, existing)?,
-            None => Record::new(options),
+        let known = |options| match read_record(path)? {
+            Some(found) => going_on(path, found, options, existing),
+            None => Ok(Record::new(options)),
         };
+        known(options.clone())?;
+        check_places(path)?;
         fs::create_dir_all(path)
             .map_err(|error| Error::usage(format!("{}: cannot be made: {}", shown(path), files::reason(&error))))?;
         let folder = Self { path: path.to_owned(), _lock: lock(path)? };
+        // Read again: whoever held the lock until now may have gone on.
+        let record = known(options)?;
         folder.remove_leftovers();
         folder.save(&record)?;
         Ok((folder, record))
@@ -70,9 +80,11 @@ impl Folder {
     /// Half-written files that a killed process left: nobody reads them, and they would make two folders differ.
     fn remove_leftovers(&self) {
         let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
-        let of_findings = entries(&self.path.join("findings")).flat_map(|finding| entries(&finding.path()));
-        let leftovers = entries(&self.path).chain(of_findings);
-        for entry in leftovers.filter(|entry| files::is_temporary(&entry.file_name().to_string_lossy())) {
+        let of = |files: &'static [&'static str]| {
+            move |entry: &fs::DirEntry| files::is_temporary_of(&entry.file_name().to_string_lossy(), files)
+        };
+        let of_findings = entries(&self.path.join(FINDINGS)).flat_map(|finding| entries(&finding.path()));
+        for entry in entries(&self.path).filter(of(FILES)).chain(of_findings.filter(of(FINDING_FILES))) {
             // What cannot be removed stays, and disturbs nobody.
             let _ = fs::remove_file(entry.path());
         }
@@ -106,7 +118,7 @@ fn read_record(path: &Path) -> Result<Option<Record>, Error> {
     let foreign = entries
         .flatten()
         .map(|entry| entry.file_name())
-        .find(|name| name != LOCK_FILE && !files::is_temporary(&name.to_string_lossy()));
+        .find(|name| name != LOCK_FILE && !files::is_temporary_of(&name.to_string_lossy(), FILES));
     match foreign {
         Some(name) => Err(Error::usage(format!(
             "{}: holds other files, such as {}, and no campaign: name an empty or a new folder",
@@ -115,6 +127,30 @@ fn read_record(path: &Path) -> Result<Option<Record>, Error> {
         ))),
         None => Ok(None),
     }
+}
+
+/// Whatever stands where the campaign will write must be what it could have written: a link would lead out of the folder.
+fn check_places(path: &Path) -> Result<(), Error> {
+    let refuse = |place: &Path, what: &str| {
+        Err(Error::usage(format!("{}: is no {what}: name another folder with `--out`", shown(place))))
+    };
+    for file in FILES.iter().map(|file| path.join(file)) {
+        if file.symlink_metadata().is_ok_and(|found| !found.is_file()) {
+            return refuse(&file, "ordinary file");
+        }
+    }
+    let findings = path.join(FINDINGS);
+    match findings.symlink_metadata() {
+        Ok(found) if !found.is_dir() => return refuse(&findings, "ordinary folder"),
+        Ok(_) => {}
+        Err(_) => return Ok(()),
+    }
+    for entry in fs::read_dir(&findings).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+            return refuse(&entry.path(), "ordinary folder");
+        }
+    }
+    Ok(())
 }
 
 fn going_on(path: &Path, mut found: Record, options: CampaignOptions, existing: Existing) -> Result<Record, Error> {

@@ -2,7 +2,7 @@
 
 use super::baseline::Baseline;
 use super::fold::nondeterminism;
-use super::folder::Folder;
+use super::folder::{FINDING_FILES, FINDINGS, Folder};
 use super::outcome::{FindingOutcome, Outcome, Shrunk};
 use super::record::{FindingRow, Record};
 use crate::determinism::{self, Pair};
@@ -73,7 +73,7 @@ pub fn settle(settling: &mut Settling<'_>) -> Result<Outcome, Error> {
         place(one).cmp(&place(other))
     });
     settling.remove_strangers(&findings);
-    let unseen = settling.baseline.unseen(record.findings.keys());
+    let unseen = settling.baseline.unseen(findings.iter().map(|found| &found.signature).chain(record.findings.keys()));
     Ok(Outcome { record: record.clone(), findings, unseen, command: settling.command.clone() })
 }
 
@@ -204,7 +204,7 @@ impl Settling<'_> {
 
     /// What can be told of every finding; its plan is kept.
     fn bare(&self, signature: &Signature, row: &FindingRow, plan: &Plan) -> Result<FindingOutcome, Error> {
-        let folder = self.folder.path().join("findings").join(signature.file_name());
+        let folder = self.folder.path().join(FINDINGS).join(signature.file_name());
         let what = row.wordings.iter().max_by_key(|(_, count)| **count).map_or("", |(what, _)| what.as_str());
         let claim = scenarios::invariants::ALL.iter().find(|invariant| invariant.name == signature.claim);
         let mut found = FindingOutcome {
@@ -278,14 +278,19 @@ impl Settling<'_> {
         Ok(determinism::explanation(&pair, difference.as_ref()))
     }
 
-    /// Findings that an earlier, disturbed ending of this campaign left and this one does not have.
+    /// Findings that an earlier, disturbed ending of this campaign left and this one does not have. Folders that are
+    /// called as no finding is, and files that no campaign writes, are somebody else's.
     fn remove_strangers(&self, findings: &[FindingOutcome]) {
-        let entries = std::fs::read_dir(self.folder.path().join("findings")).into_iter().flatten().flatten();
-        for stranger in entries.map(|entry| entry.path()).filter(|path| path.join("plan.json").is_file()) {
-            if findings.iter().all(|found| found.folder.file_name() != stranger.file_name()) {
-                // What cannot be removed is named in no list and misleads nobody.
-                let _ = std::fs::remove_dir_all(&stranger);
-            }
+        let entries = std::fs::read_dir(self.folder.path().join(FINDINGS)).into_iter().flatten().flatten();
+        let is_left = |entry: &std::fs::DirEntry| {
+            let name = entry.file_name();
+            let is_known = findings.iter().any(|found| found.folder.file_name() == Some(&name));
+            !is_known && Signature::is_file_name(&name.to_string_lossy()) && entry.path().join("plan.json").is_file()
+        };
+        for stranger in entries.filter(is_left).map(|entry| entry.path()) {
+            // What cannot be removed is named in no list and misleads nobody.
+            FINDING_FILES.iter().for_each(|file| drop(std::fs::remove_file(stranger.join(file))));
+            let _ = std::fs::remove_dir(&stranger);
         }
     }
 

@@ -175,7 +175,7 @@ pub fn drawn_seed() -> Seed {
     Seed(RandomState::new().build_hasher().finish())
 }
 
-/// The named scenarios, or the whole catalog when none is named.
+/// The named scenarios in the order of the catalog, each once, or the whole catalog when none is named.
 ///
 /// # Errors
 /// A usage error for an unknown name.
@@ -183,7 +183,8 @@ pub fn scenarios_named(names: &[String]) -> Result<Vec<&'static Scenario>, Error
     if names.is_empty() {
         return Ok(crate::draw::scenarios().collect());
     }
-    names.iter().map(|name| crate::draw::scenario(name)).collect()
+    let named: Vec<&Scenario> = names.iter().map(|name| crate::draw::scenario(name)).collect::<Result<_, _>>()?;
+    Ok(crate::draw::scenarios().filter(|scenario| named.iter().any(|each| each.id == scenario.id)).collect())
 }
 
 /// The plan of a file: a plan, or the one that an entry of the corpus holds.

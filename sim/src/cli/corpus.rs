@@ -191,7 +191,9 @@ fn tell(
             more(&mut out);
             console.print(&out)?;
         }
-        Format::Json => console.print_json(&json!({"done": done, "name": name.as_str(), "file": file}))?,
+        Format::Json => {
+            console.print_json(&json!({"done": done, "name": name.as_str(), "file": files::shown(file)}))?
+        }
     }
     Ok(ExitCode::Held)
 }

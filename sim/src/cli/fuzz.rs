@@ -14,8 +14,8 @@ use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::planted::Leak;
 use crate::progress::{Progress, spoken};
-use crate::supervisor::WorkerSpec;
-use crate::{draw, files, interrupt};
+use crate::supervisor::{MEMORY_LIMIT_MIB, WorkerSpec};
+use crate::{draw, files, interrupt, report};
 use clap::ValueEnum;
 use scenarios::catalog::Scenario;
 use scenarios::seed::Seed;
@@ -25,6 +25,8 @@ use std::time::Duration;
 
 /// Seeds of a campaign that says neither which nor how many nor how long.
 const RUNS_DEFAULT: u64 = 10_000;
+/// Runs that cutting down one finding may take, if nothing else is said.
+const SHRINK_RUNS: u64 = crate::shrink::RUNS_DEFAULT;
 /// How often what is known is kept, at most.
 const SAVE_EVERY: Duration = Duration::from_secs(1);
 
@@ -57,8 +59,8 @@ pub struct Args {
     /// Folder of the campaign [default: a folder in `reports/fuzz` for this build and these options]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Go on with the campaign in the folder
-    #[arg(long)]
+    /// Go on with the campaign in the folder; `--seeds` says with which
+    #[arg(long, requires = "seeds")]
     resume: bool,
     /// Signatures that are known: they are told, and only others fail
     #[arg(long, value_name = "FILE")]
@@ -67,13 +69,13 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     write_baseline: Option<PathBuf>,
     /// Runs that may be spent on cutting down one finding; 0 for none
-    #[arg(long, value_name = "COUNT", default_value_t = 2_000, value_parser = args::shrink_runs)]
+    #[arg(long, value_name = "COUNT", default_value_t = SHRINK_RUNS, value_parser = args::shrink_runs)]
     shrink_runs: u64,
     /// Wall-clock time that one run may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     run_limit_s: u64,
     /// Memory that one worker may map, in MiB; its allocator alone reserves one GiB
-    #[arg(long, value_name = "MIB", default_value_t = 4_096, value_parser = clap::value_parser!(u64).range(2_048..=1_048_576))]
+    #[arg(long, value_name = "MIB", default_value_t = MEMORY_LIMIT_MIB, value_parser = clap::value_parser!(u64).range(2_048..=1_048_576))]
     memory_limit_mib: u64,
     /// Also print annotations for a CI run, and append the summary to the file that `GITHUB_STEP_SUMMARY` names
     #[arg(long)]
@@ -99,6 +101,7 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     let options = options(args, &scenarios, &baseline)?;
     check_changes(&changes, &scenarios, options.from)?;
     let path = args.out.clone().unwrap_or_else(|| Path::new("reports/fuzz").join(folder::default_name(&options)));
+    check_apart(args.write_baseline.as_deref(), &path)?;
     let (folder, mut record) = Folder::open(&path, options, existing(args))?;
     interrupt::notice()?;
     let mut watch = Watch::new(args, &folder);
@@ -120,11 +123,19 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
         progress: &mut watch.progress,
         is_hurried: false,
     };
-    let outcome = settle::settle(&mut settling)?;
-    let was_interrupted = was_interrupted || settling.is_hurried;
+    let settled = settle::settle(&mut settling);
+    let was_hurried = settling.is_hurried;
     watch.progress.clear();
+    let outcome = match settled {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            console.print(&output::unsettled(&record))?;
+            return Err(error);
+        }
+    };
+    let was_interrupted = was_interrupted || was_hurried;
     // What was found is told even where it cannot be written.
-    let written = write(&outcome, &folder, &baseline, args);
+    let written = write(&outcome, &folder, &baseline, args, was_interrupted);
     print(&outcome, args, console)?;
     written?;
     Ok(if was_interrupted { ExitCode::Interrupted } else { outcome.exit_code() })
@@ -144,11 +155,32 @@ fn check_outputs(args: &Args) -> Result<(), Error> {
     if path.symlink_metadata().is_err() {
         return Ok(());
     }
-    let is_read_too = args.baseline.as_ref().is_some_and(|read| match (read.canonicalize(), path.canonicalize()) {
+    // Who goes on with a campaign may have written it at an earlier end.
+    let is_gone_on_with = || args.resume && path.is_file() && Baseline::of_file(Some(path)).is_ok();
+    if is_read_too(args, path) || is_gone_on_with() {
+        return Ok(());
+    }
+    refuse("exists already: name a new file, or the one of `--baseline`")
+}
+
+/// Whether the baseline that is written is the one that was read.
+fn is_read_too(args: &Args, path: &Path) -> bool {
+    args.baseline.as_ref().is_some_and(|read| match (read.canonicalize(), path.canonicalize()) {
         (Ok(one), Ok(other)) => one == other && one.is_file(),
         _ => false,
-    });
-    if is_read_too { Ok(()) } else { refuse("exists already: name a new file, or the one of `--baseline`") }
+    })
+}
+
+/// A baseline does not belong among the files of a campaign, which are written after it.
+fn check_apart(baseline: Option<&Path>, folder: &Path) -> Result<(), Error> {
+    let Some(path) = baseline else { return Ok(()) };
+    match (std::path::absolute(path), std::path::absolute(folder)) {
+        (Ok(file), Ok(folder)) if file.starts_with(&folder) => Err(Error::usage(format!(
+            "--write-baseline {}: lies in the campaign's own folder: name a file elsewhere",
+            files::shown(path)
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn options(args: &Args, scenarios: &[&'static Scenario], baseline: &Baseline) -> Result<CampaignOptions, Error> {
@@ -224,6 +256,8 @@ fn command(args: &Args, record: &Record) -> String {
     words.extend(args.changes.as_arguments());
     words.extend(args.twice.then(|| "--twice".to_owned()));
     words.extend(args.stop_after.map(|count| format!("--stop-after {count}")));
+    words.extend((args.shrink_runs != SHRINK_RUNS).then(|| format!("--shrink-runs {}", args.shrink_runs)));
+    words.extend(args.baseline.as_ref().map(|path| format!("--baseline {}", report::quoted(&path.to_string_lossy()))));
     words.join(" ")
 }
 
@@ -291,12 +325,23 @@ impl Watcher for Watch<'_> {
     }
 }
 
-/// Writes everything that a machine may read.
-fn write(outcome: &Outcome, folder: &Folder, baseline: &Baseline, args: &Args) -> Result<(), Error> {
+/// Writes everything that a machine may read. The baseline waits for the end: the campaign that goes on must find the one
+/// that it began with.
+fn write(
+    outcome: &Outcome,
+    folder: &Folder,
+    baseline: &Baseline,
+    args: &Args,
+    was_interrupted: bool,
+) -> Result<(), Error> {
     folder.write("findings.json", format!("{:#}\n", output::json(outcome)).as_bytes())?;
     folder.write("junit.xml", output::junit(outcome).as_bytes())?;
     folder.write("summary.md", output::markdown(outcome).as_bytes())?;
-    if let Some(path) = &args.write_baseline {
+    let is_timed_out = outcome.record.ended == Some(End::Time);
+    if let Some(path) = &args.write_baseline
+        && !was_interrupted
+        && !(is_timed_out && is_read_too(args, path))
+    {
         files::write_atomically(path, Baseline::of(outcome, baseline).to_json().as_bytes())?;
     }
     Ok(())

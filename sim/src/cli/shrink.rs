@@ -12,6 +12,7 @@ use crate::signature::Signature;
 use crate::supervisor::WorkerSpec;
 use crate::trial::{InWorker, Judge, TrialOptions};
 use crate::{draw, files, interrupt};
+use scenarios::bad_input::PLAN_BYTES_MAX;
 use scenarios::plan::Plan;
 use scenarios::seed::Seed;
 use serde_json::{Value as Json, json};
@@ -87,9 +88,14 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
         }
     };
     let mut progress = Progress::new();
-    progress.note(&format!("shrink: {signature}, at most {} runs", args.budget));
+    let mut is_begun = false;
     let budget = Budget { runs: args.budget };
-    let shrunk = shrink::shrink(&plan, &signature, &budget, &mut judge, &mut |at| progress.tell(|| line_of(at)));
+    let shrunk = shrink::shrink(&plan, &signature, &budget, &mut judge, &mut |at| {
+        if !std::mem::replace(&mut is_begun, true) {
+            progress.note(&format!("shrink: {signature}, at most {} runs", at.run_max));
+        }
+        progress.tell(|| line_of(at));
+    });
     progress.clear();
     let shrinking = shrunk.map_err(|error| of_plan(&origin, error))?;
     files::write_atomically(&file, shrinking.plan.to_json().as_bytes())?;
@@ -126,6 +132,10 @@ fn check_out(out: &Path, plan: Option<&Path>) -> Result<(), Error> {
     }
     if out.symlink_metadata().is_ok_and(|found| !found.is_file()) {
         return refuse("is no ordinary file: name a new file");
+    }
+    let is_other = |bytes: &[u8]| crate::corpus::Entry::is_one(bytes) || Plan::parse(bytes).is_err();
+    if out.exists() && files::read_bounded(out, "plan", PLAN_BYTES_MAX).map_or(true, |bytes| is_other(&bytes)) {
+        return refuse("holds something else than a plan: name a new file");
     }
     match (out.canonicalize().ok(), plan.and_then(|plan| plan.canonicalize().ok())) {
         (Some(one), Some(other)) if one == other => refuse("is the plan itself: name another file"),

@@ -238,7 +238,8 @@ pub fn replay_of_file(path: &Path) -> String {
     format!("replay {}", quoted(&files::shown(path)))
 }
 
-fn quoted(path: &str) -> String {
+/// A path as a shell reads it.
+pub fn quoted(path: &str) -> String {
     // A path that begins like an option would be taken for one.
     let path = &if path.starts_with('-') { format!("./{path}") } else { path.to_owned() };
     let is_plain = path.chars().all(|each| each.is_ascii_alphanumeric() || "/._-".contains(each));

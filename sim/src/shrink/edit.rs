@@ -6,6 +6,7 @@ use super::setting::{self, Setting};
 use super::weight::Weight;
 use super::{code, name, timeline};
 use crate::draw;
+use crate::error::Error;
 use scenarios::plan::{Action, Plan};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -27,6 +28,8 @@ pub enum Edit {
     ShortenStatement(usize, usize, usize),
     /// All steps of a client come at the start, one after the other.
     Gather(usize),
+    /// What one client does is done by another, after what that does.
+    Merge(usize, usize),
     /// What happens at one time, of that rank among it, happens at another.
     Move(u64, usize, u64),
     /// A client gets the account of that number.
@@ -47,6 +50,8 @@ pub fn edits(plan: &Plan) -> Vec<Edit> {
     list.extend(setting::settings(plan).into_iter().map(Edit::Set));
     list.extend(code_edits(plan));
     list.extend((0..plan.clients.len()).map(Edit::Gather));
+    let clients = 0..plan.clients.len();
+    list.extend(clients.clone().flat_map(|from| clients.clone().map(move |to| Edit::Merge(from, to))));
     let times = timeline::moments(plan);
     for (at, from_ms) in times.iter().enumerate().skip(1) {
         for rank in 0..timeline::count_at(plan, *from_ms) {
@@ -54,8 +59,7 @@ pub fn edits(plan: &Plan) -> Vec<Edit> {
             list.extend(neighbours.into_iter().flatten().map(|to_ms| Edit::Move(*from_ms, rank, to_ms)));
         }
     }
-    for place in number::places(plan) {
-        let value = number::value(plan, &place).unwrap_or(0);
+    for (place, value) in number::numbers(plan) {
         let simpler = number::simpler(&place, value).into_iter();
         list.extend(simpler.map(|number| Edit::Number(place.clone(), number)));
     }
@@ -109,6 +113,7 @@ impl Edit {
                 changed.clients.get_mut(*client)?.steps.iter_mut().for_each(|step| step.at_ms = 0);
                 Some(changed)
             }
+            Self::Merge(from, to) => merged(plan, *from, *to),
             Self::Move(from_ms, rank, to_ms) => {
                 let mut changed = plan.clone();
                 timeline::move_one(&mut changed, *from_ms, *rank, *to_ms);
@@ -128,6 +133,18 @@ impl Edit {
     }
 }
 
+/// The plan with one client's steps at the end of another's; what was said of its sessions goes with it.
+fn merged(plan: &Plan, from: usize, to: usize) -> Option<Plan> {
+    if from == to {
+        return None;
+    }
+    let steps = plan.clients.get(from)?.steps.clone();
+    let mut changed = without(plan, &BTreeSet::from([Element::Client(from)]));
+    let to = if from < to { to - 1 } else { to };
+    changed.clients.get_mut(to)?.steps.extend(steps);
+    Some(changed)
+}
+
 fn with_action(
     plan: &Plan,
     client: usize,
@@ -141,7 +158,13 @@ fn with_action(
 
 /// Whether this build would run the plan.
 pub fn is_valid(plan: &Plan) -> bool {
-    plan.validate().is_ok() && draw::check_names(plan, Path::new("candidate")).is_ok()
+    checked(plan).is_ok()
+}
+
+/// Why this build would refuse the plan, if it would.
+pub(super) fn checked(plan: &Plan) -> Result<(), Error> {
+    plan.validate().map_err(|refusal| Error::usage(refusal.to_string()))?;
+    draw::check_names(plan, Path::new("candidate"))
 }
 
 /// Every valid plan that one removal or one simplification makes of a plan without entropy: a shrunk plan is minimal

@@ -33,6 +33,13 @@ pub enum Element {
 
 /// Everything that can be taken out, what is whole before its parts, and pins last.
 pub fn elements(plan: &Plan) -> Vec<Element> {
+    let mut list = elements_without_pins(plan);
+    list.extend(plan.pins.keys().cloned().map(Element::Pin));
+    list
+}
+
+/// The same without the pins, of which there can be thousands.
+pub fn elements_without_pins(plan: &Plan) -> Vec<Element> {
     let mut list: Vec<Element> = (0..plan.defects.len()).map(Element::Defect).collect();
     list.extend((0..plan.clients.len()).map(Element::Client));
     list.extend((0..plan.storage.len()).map(Element::Stored));
@@ -49,7 +56,6 @@ pub fn elements(plan: &Plan) -> Vec<Element> {
         list.extend(stored.alarm_at_ms.map(|_| Element::Alarm(at)));
         list.extend((0..stored.paused.len()).map(|paused| Element::Paused(at, paused)));
     }
-    list.extend(plan.pins.keys().cloned().map(Element::Pin));
     list
 }
 

@@ -121,6 +121,7 @@ pub fn shrink(
         known: base.findings.iter().map(|found| found.signature.clone()).collect(),
         others: BTreeMap::new(),
     };
+    check_valid(&search.best)?;
     let pin_count = search.best.pins.len() as u64;
     let confirmed = search.ask(&search.best.clone(), options).map_err(error_of)?;
     if !confirmed.shows(target) {
@@ -194,6 +195,13 @@ fn check_target(base: &Answer, target: &Signature) -> Result<(), Error> {
 fn concrete(plan: &Plan, base: &Answer) -> Plan {
     let pins = base.decisions.iter().filter(|(_, value)| *value > 0).cloned().collect();
     Plan { entropy: None, pins, ..plan.clone() }
+}
+
+/// A plan that could not be handed in has no valid candidates either, and would come back as it was.
+fn check_valid(plan: &Plan) -> Result<(), Error> {
+    edit::checked(plan).map_err(|error| {
+        Error::harness(format!("the plan cannot be shrunk, since it cannot be run from a file: {error}"))
+    })
 }
 
 /// Runs the result as anybody would: pins that nobody asks for are refused then.

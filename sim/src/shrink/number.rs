@@ -73,6 +73,16 @@ fn nth(when: &When) -> Option<u64> {
     }
 }
 
+/// Every place with its number; the time line is read once for all gaps.
+pub fn numbers(plan: &Plan) -> Vec<(Place, u64)> {
+    let gaps = timeline::gaps(plan);
+    let number_at = |place: &Place| match place {
+        Place::Gap(gap) => gaps.get(*gap).copied(),
+        other => value(plan, other),
+    };
+    places(plan).into_iter().filter_map(|place| number_at(&place).map(|number| (place, number))).collect()
+}
+
 /// The number at a place; none when there is none.
 pub fn value(plan: &Plan, place: &Place) -> Option<u64> {
     match place {

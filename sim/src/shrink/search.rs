@@ -125,7 +125,8 @@ impl Search<'_> {
     }
 
     fn attempt_number(&mut self, place: &Place, number: u64) -> Result<bool, Stop> {
-        self.attempt_edit(&Edit::Number(place.clone(), number))
+        let weight = Weight::of(&self.best);
+        self.attempt_edit(&Edit::Number(place.clone(), number), &weight)
     }
 
     /// Tries every single edit; after one that is kept the rest is that of the new plan. Says whether any was kept.
@@ -133,10 +134,12 @@ impl Search<'_> {
         let mut is_changed = false;
         let mut at = 0;
         let mut list = edits(&self.best);
+        let mut weight = Weight::of(&self.best);
         while at < list.len() {
-            if self.attempt_edit(&list[at])? {
+            if self.attempt_edit(&list[at], &weight)? {
                 is_changed = true;
                 list = edits(&self.best);
+                weight = Weight::of(&self.best);
             } else {
                 at += 1;
             }
@@ -144,15 +147,23 @@ impl Search<'_> {
         Ok(is_changed)
     }
 
-    fn attempt_edit(&mut self, edit: &Edit) -> Result<bool, Stop> {
-        let weight = Weight::of(&self.best);
-        edit.applied(&self.best, &weight).map_or(Ok(false), |candidate| self.attempt(candidate))
+    fn attempt_edit(&mut self, edit: &Edit, weight: &Weight) -> Result<bool, Stop> {
+        edit.applied(&self.best, weight).map_or(Ok(false), |candidate| self.try_out(candidate))
     }
 
     /// Tries a candidate and keeps it if it is less than the best, valid, and shows the failure.
     fn attempt(&mut self, candidate: Plan) -> Result<bool, Stop> {
+        if Weight::of(&candidate) >= Weight::of(&self.best) || !is_valid(&candidate) {
+            return Ok(false);
+        }
+        self.try_out(candidate)
+    }
+
+    /// Runs a valid candidate that is less than the best, unless it was refused before, and keeps it if it shows the
+    /// failure.
+    fn try_out(&mut self, candidate: Plan) -> Result<bool, Stop> {
         let digest = candidate.digest().0;
-        if self.refused.contains(&digest) || Weight::of(&candidate) >= Weight::of(&self.best) || !is_valid(&candidate) {
+        if self.refused.contains(&digest) {
             return Ok(false);
         }
         let answer = self.judge(&candidate)?;

@@ -1,7 +1,7 @@
 //! How much there is to a plan: the order in which every accepted step of shrinking goes down, so that shrinking ends.
 
-use super::element::{Element, elements};
-use super::number::{cost, places, value};
+use super::element::elements_without_pins;
+use super::number::{cost, numbers};
 use super::{name, setting, timeline};
 use scenarios::plan::Plan;
 
@@ -33,12 +33,11 @@ pub struct Weight {
 impl Weight {
     /// The weight of a plan without entropy.
     pub fn of(plan: &Plan) -> Self {
-        let costs = places(plan).into_iter().filter_map(|place| Some(cost(&place, value(plan, &place)?)));
+        let costs = numbers(plan).into_iter().map(|(place, number)| cost(&place, number));
         let (roughness, size) =
             costs.fold((0, 0), |(roughness, size), (more, number)| (roughness + more, size + u128::from(number)));
-        let is_pin = |each: &Element| matches!(each, Element::Pin(_));
         Self {
-            elements: elements(plan).iter().filter(|each| !is_pin(each)).count() as u64,
+            elements: elements_without_pins(plan).len() as u64,
             pins: plan.pins.len() as u64,
             settings: setting::count(plan),
             code: setting::code_cost(plan),

@@ -50,7 +50,7 @@ fn both_commands_of_a_failure_run_it_again() {
 #[test]
 fn a_failure_among_the_whole_catalog_is_told_below_its_line() {
     let scratch = Scratch::new("catalog");
-    let ran = scratch.sim(&["--seed", "8", "--defect", "idle-alarm-not-rearmed"]);
+    let ran = scratch.sim(&["--seed", "8", "--defect", "grace-without-end"]);
     assert_ran("failure_in_catalog", &ran);
 }
 

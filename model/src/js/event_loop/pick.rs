@@ -78,7 +78,9 @@ impl EventLoop {
                     let event = self.ready.borrow_mut().remove(index);
                     let by_section = context.section.get() != self.running_section(section);
                     if self.jams_timers && by_section && matches!(event.what, What::Timer(..)) {
-                        context.timers_jammed.set(true);
+                        if !context.timers_jammed.replace(true) {
+                            platform_event!("timers.jammed", context.label);
+                        }
                     }
                     context.blocked.borrow_mut().push_back(event);
                 }

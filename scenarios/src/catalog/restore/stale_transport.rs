@@ -40,10 +40,8 @@ fn plan(seed: Seed) -> Plan {
                 0 => fail(ErrorKind::Unknown),
                 _ => Effect::Delay { ms: *rng.pick(&[5, 60, 600, 3_000]) },
             };
-            draft.fault_by_chance(
-                operation(*rng.pick(STEPS), *rng.pick(&[Edge::Begin, Edge::End]), n as u32, &name),
-                effect,
-            );
+            let (step, edge) = (*rng.pick(STEPS), *rng.pick(&[Edge::Begin, Edge::End]));
+            draft.fault_by_chance(operation(step, edge, n as u32, &name), effect);
         }
         let spread_ms = *rng.pick(&[20, 100, 800]);
         client.rest(draft.timeout_ms() - 10 + rng.below(spread_ms));

@@ -28,10 +28,14 @@ pub fn junit(outcome: &Outcome) -> String {
 
 fn claim_case(outcome: &Outcome, id: &str, tally: &ScenarioTally, claim: &str) -> TestCase {
     let counts = ClaimCounts::of(tally, claim);
+    let is_claim = |found: &&FindingOutcome| {
+        found.signature.claim == claim && matches!(found.signature.outcome, ExitCode::Safety | ExitCode::Liveness)
+    };
+    let met: Vec<_> = outcome.findings.iter().filter(is_claim).filter(|found| is_met(found, id)).collect();
+    if counts.violated == 0 && !met.is_empty() {
+        return failed(id, claim, "met while another finding was cut down", &met);
+    }
     if counts.violated > 0 {
-        let is_claim = |found: &&FindingOutcome| {
-            found.signature.claim == claim && matches!(found.signature.outcome, ExitCode::Safety | ExitCode::Liveness)
-        };
         let head = format!("violated in {} of {}", counts.violated, counted(tally.run_count, "run"));
         return failed(id, claim, &head, &nearest(outcome, id, is_claim));
     }
@@ -48,6 +52,11 @@ fn claim_case(outcome: &Outcome, id: &str, tally: &ScenarioTally, claim: &str) -
         skipped("no run could be judged")
     };
     case(id, claim, status)
+}
+
+/// Whether no seed showed it in that scenario, but a plan on the way to another finding's smallest.
+fn is_met(found: &FindingOutcome, id: &str) -> bool {
+    found.row.count == 0 && found.row.scenario == id
 }
 
 /// Findings of the kind that begin in this scenario, or else all of the kind: a row knows the scenario of its smallest

@@ -22,7 +22,7 @@ pub use github::{github, shielded};
 pub use json::json;
 pub use junit::junit;
 pub use markdown::markdown;
-pub use text::text;
+pub use text::{text, unsettled};
 
 /// What every run must do beside the claims: the outcome that tells otherwise, its name as a case, and the demand.
 const DEMANDS: [(ExitCode, &str, &str); 4] = [

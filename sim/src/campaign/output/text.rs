@@ -1,6 +1,7 @@
 //! The outcome of a campaign as text for people: each finding with its block and commands, then one line with the verdict.
 
 use super::super::outcome::{FindingOutcome, Outcome};
+use super::super::record::Record;
 use super::{lines, seen_in, shrunk_line, verdict};
 use crate::exit_code::ExitCode;
 use crate::report::Style;
@@ -29,6 +30,22 @@ pub fn text(outcome: &Outcome, style: Style) -> String {
     let sign = if style.has_glyphs { format!("{sign} ") } else { String::new() };
     let head = painted(&format!("{sign}{}", outcome.exit_code().word()), ansi, style);
     let _ = writeln!(out, "{head}  {}", printable(&verdict(outcome)));
+    out
+}
+
+/// What is known of findings that could not be run again or kept.
+pub fn unsettled(record: &Record) -> String {
+    let mut out = String::new();
+    for (signature, row) in &record.findings {
+        let (seed, scenario) = (row.seed, printable(&row.scenario));
+        let _ = writeln!(
+            out,
+            "{}  in {} of {} runs, smallest seed {seed}, {scenario}; neither run again nor kept",
+            printable(&signature.to_string()),
+            row.count,
+            record.seed_count
+        );
+    }
     out
 }
 
