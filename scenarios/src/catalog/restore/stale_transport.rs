@@ -9,7 +9,6 @@ use crate::catalog::draft::direct::{call, identity};
 use crate::catalog::draft::{ClientDraft, Draft, fail, operation};
 use crate::plan::{Edge, Effect, ErrorKind, Plan};
 use crate::seed::Seed;
-use serde_json::Value as Json;
 
 /// Restores on the heels of a disposal.
 pub const SCENARIO: Scenario = Scenario {
@@ -51,10 +50,7 @@ fn plan(seed: Seed) -> Plan {
         }
         client.call(&mut rng, 0);
         if rng.chance(1, 2) {
-            let is_check = rng.chance(2, 3);
-            let method = if is_check { "validateMcpSessionOwner" } else { "onStart" };
-            let arguments = if is_check { identity(1) } else { Json::Null };
-            draft.call("worker", call(met_ms + rng.below(spread_ms), &name, method, arguments));
+            draft.call("worker", call(met_ms + rng.below(spread_ms), &name, "validateMcpSessionOwner", identity(1)));
         }
     }
     draft.client(client);
