@@ -75,9 +75,29 @@ impl<'a> FaultLog<'a> {
         by_plan || by_loss
     }
 
+    /// Whether a step of the edge worker's own was made to fail in that time, one that asks no session: with whatever text,
+    /// that is no reset of an object.
+    pub fn fails_at_edge(&self, from_ms: u64, to_ms: u64) -> bool {
+        self.delivered.iter().any(|each| {
+            let Some(FaultPlan { when: When::Operation { operation, .. }, effect, .. }) = each.plan else {
+                return false;
+            };
+            let is_of_edge = operation.starts_with("edge") || operation.starts_with("bridge");
+            let (fails_at_ms, is_lasting) = match effect {
+                Effect::Fail { lasting, .. } => (each.at_ms, *lasting),
+                Effect::Hold { fail: Some(_), .. } => (self.ends_ms(each), false),
+                _ => return false,
+            };
+            is_of_edge && !operation.contains("stub.") && fails_at_ms <= to_ms && (is_lasting || fails_at_ms >= from_ms)
+        })
+    }
+
     /// Whether something failed in that time, wherever, in a way that no host recognises: with an error that is not the
     /// platform's, by an interrupt, or for want of memory.
     pub fn fails_unrecognised(&self, from_ms: u64, to_ms: u64) -> bool {
+        if self.fails_at_edge(from_ms, to_ms) {
+            return true;
+        }
         let is_unknown = |error: ErrorKind| matches!(error, ErrorKind::Unknown | ErrorKind::MemoryLimit);
         self.delivered.iter().any(|each| {
             let is_within = |at_ms: u64| (from_ms..=to_ms).contains(&at_ms);

@@ -1,5 +1,6 @@
 //! I36: what the platform does to an object is never reported as a fault of the product.
 
+use super::faults::FaultLog;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::{Event, Stream};
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ const TEXTS: [&str; 7] = [
 ];
 
 fn judge(case: &Case<'_>) -> Verdict {
+    let faults = FaultLog::of(case.plan, case.trace);
     let mut told: BTreeMap<&str, &Event> = BTreeMap::new();
     let mut violations = Vec::new();
     for event in case.trace.of(Stream::Telemetry) {
@@ -37,7 +39,7 @@ fn judge(case: &Case<'_>) -> Verdict {
             let is_lease = line.text("text").is_some_and(|text| text.contains("pending approval lease"));
             line.at_ms == event.at_ms && is_lease
         });
-        if is_of_platform(message) && !is_of_lease {
+        if is_of_platform(message) && !is_of_lease && !faults.fails_at_edge(event.at_ms, event.at_ms) {
             violations.push(Violation::at(event, "a reset by the platform was captured"));
         }
     }

@@ -207,8 +207,7 @@ fn apply_state(session: &mut Session, event: &Event) -> bool {
             session.end_live(at_ms);
         }
         "activity" => session.activity_at_ms = Some(at_ms),
-        // Condemning comes from outside; what an alarm handler decides by itself is no verdict on the session.
-        "condemned" if !session.is_alarm_running => {
+        "condemned" => {
             session.condemned_at_ms = session.condemned_at_ms.or(Some(at_ms));
         }
         "destroy.begin" => session.is_destroying = true,

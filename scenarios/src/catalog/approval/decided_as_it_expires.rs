@@ -44,7 +44,8 @@ fn plan(seed: Seed) -> Plan {
     let decided_ms = asked_ms + APPROVAL_MS - spread_ms / 2 + rng.below(spread_ms);
     answer(&mut draft, &mut rng, &mut client, 2, decided_ms);
     for _ in 0..rng.below(3) {
-        let step = operation(*rng.pick(STEPS), *rng.pick(&[Edge::Begin, Edge::End]), 1, client.name());
+        let (step, edge) = (*rng.pick(STEPS), *rng.pick(&[Edge::Begin, Edge::End]));
+        let step = operation(step, edge, 1, client.name());
         draft.fault_by_chance(step, Effect::Delay { ms: rng.between(1, 400) });
     }
     for _ in 0..rng.below(3) {

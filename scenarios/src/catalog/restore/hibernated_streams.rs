@@ -41,7 +41,11 @@ fn plan(seed: Seed) -> Plan {
         }
         let woken_ms = at_ms + rng.between(1, 3_000);
         match rng.below(5) {
-            0 => draft.call("worker", call(woken_ms, &name, "onStart", Json::Null)),
+            0 => {
+                draft.call("worker", call(woken_ms, &name, "onStart", Json::Null));
+                // A start over a runtime ends the calls that it meets.
+                client.until(woken_ms + 500 + 2 * draft.latency_ms());
+            }
             1 => draft.call("worker", call(woken_ms, &name, "validateMcpSessionOwner", identity(1))),
             _ => {}
         }

@@ -56,9 +56,9 @@ fn plan(seed: Seed) -> Plan {
 
 /// A method that starts a cold session, with its arguments.
 fn starter(rng: &mut Rng) -> (&'static str, Json) {
+    // The framework's own start comes with each request of the client; called by itself it would replace a runtime.
     match rng.below(6) {
-        0 | 1 => ("validateMcpSessionOwner", identity(1)),
-        2 => ("onStart", Json::Null),
+        0..=2 => ("validateMcpSessionOwner", identity(1)),
         3 => ("resumeExecutionForModel", respond(1, "exec_unknown", "accept")),
         4 => ("getPausedExecutionForApproval", about(1, "exec_unknown")),
         _ => ("resumeExecutionForApproval", respond(1, "exec_unknown", "decline")),

@@ -9,7 +9,6 @@ use crate::catalog::draft::direct::{call, identity};
 use crate::catalog::draft::{ClientDraft, Draft, fail, operation};
 use crate::plan::{Edge, Effect, ErrorKind, Plan};
 use crate::seed::Seed;
-use serde_json::Value as Json;
 
 /// Restores on the heels of a disposal.
 pub const SCENARIO: Scenario = Scenario {
@@ -41,10 +40,8 @@ fn plan(seed: Seed) -> Plan {
                 0 => fail(ErrorKind::Unknown),
                 _ => Effect::Delay { ms: *rng.pick(&[5, 60, 600, 3_000]) },
             };
-            draft.fault_by_chance(
-                operation(*rng.pick(STEPS), *rng.pick(&[Edge::Begin, Edge::End]), n as u32, &name),
-                effect,
-            );
+            let (step, edge) = (*rng.pick(STEPS), *rng.pick(&[Edge::Begin, Edge::End]));
+            draft.fault_by_chance(operation(step, edge, n as u32, &name), effect);
         }
         let spread_ms = *rng.pick(&[20, 100, 800]);
         client.rest(draft.timeout_ms() - 10 + rng.below(spread_ms));
@@ -54,10 +51,7 @@ fn plan(seed: Seed) -> Plan {
         }
         client.call(&mut rng, 0);
         if rng.chance(1, 2) {
-            let is_check = rng.chance(2, 3);
-            let method = if is_check { "validateMcpSessionOwner" } else { "onStart" };
-            let arguments = if is_check { identity(1) } else { Json::Null };
-            draft.call("worker", call(met_ms + rng.below(spread_ms), &name, method, arguments));
+            draft.call("worker", call(met_ms + rng.below(spread_ms), &name, "validateMcpSessionOwner", identity(1)));
         }
     }
     draft.client(client);
