@@ -38,6 +38,7 @@ pub fn table() -> Vec<Group> {
             "Alarm, idle clock, framework scheduler",
             &[
                 session::alarm::TABLE,
+                session::alarm::DEFECT_TABLE,
                 session::TABLE,
                 session::rpc::TABLE,
                 session::clock::TABLE,

@@ -33,6 +33,8 @@ pub enum Outcome {
     Failure(String),
     /// It waits for a person, who is asked this.
     Question(String),
+    /// It waits for a person, who is asked in the browser.
+    Approval,
 }
 
 /// Evaluates code; nothing if it is not of the language up to where it ends.
@@ -131,6 +133,15 @@ pub fn waits(code: &str) -> impl Iterator<Item = u64> {
 }
 
 impl Expected {
+    /// The same where people are asked in the browser.
+    #[must_use]
+    pub fn in_browser(mut self) -> Self {
+        if matches!(self.outcome, Outcome::Question(_)) {
+            self.outcome = Outcome::Approval;
+        }
+        self
+    }
+
     /// Compares with the JSON-RPC result of the call, condensed.
     ///
     /// # Errors
@@ -143,6 +154,10 @@ impl Expected {
             return same("isError", &answer["isError"], &Json::Null);
         }
         let (status, key, value) = match &self.outcome {
+            Outcome::Approval => {
+                same("status", &told["status"], &json!("user_approval_required"))?;
+                return same("isError", &answer["isError"], &Json::Null);
+            }
             Outcome::Value(value) => ("completed", "result", value.clone()),
             Outcome::Failure(text) | Outcome::Question(text) => ("error", "error", Json::from(text.as_str())),
         };

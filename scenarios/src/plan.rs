@@ -6,6 +6,7 @@
 mod cut;
 mod direct;
 mod fault;
+mod identity;
 mod parse;
 #[cfg(test)]
 mod sample;
@@ -24,6 +25,7 @@ use xxhash_rust::xxh3::xxh3_64;
 pub use cut::Cut;
 pub use direct::{CallPlan, CallerPlan, PausedPlan, StoredObject};
 pub use fault::{Edge, Effect, ErrorFlag, ErrorKind, FaultPlan, Interruptible, ResetKind, When};
+pub use identity::{Elicitation, Token};
 #[cfg(test)]
 pub(crate) use sample::sample;
 pub use validate::{CLIENT_COUNT_MAX, CODE_BYTES_MAX, FAULT_COUNT_MAX, SPAN_MS_MAX, STEP_COUNT_MAX};
@@ -153,6 +155,9 @@ pub struct ClientPlan {
     pub account: String,
     /// Organisation of that account.
     pub organization: String,
+    /// Where a person is asked when code of its calls asks.
+    #[serde(default, skip_serializing_if = "Elicitation::is_default")]
+    pub elicitation: Elicitation,
     /// Whether it opens its GET stream again when the server ended it.
     #[serde(default)]
     pub reopen_stream: bool,
@@ -171,6 +176,16 @@ impl ClientPlan {
     /// The code that the settle phase calls when it touches this client's session; the answer names the session.
     pub fn touch_code(&self) -> String {
         format!("return \"touch-{}\"", self.name)
+    }
+
+    /// The token that requests of the step of that index present, or of the touch for indexes after the last step.
+    pub fn token_at(&self, step: usize) -> Token {
+        let before = self.steps.iter().take(step.saturating_add(1)).rev();
+        let presented = |step: &Step| match step.action {
+            Action::Present { token } => Some(token),
+            _ => None,
+        };
+        before.map(presented).find_map(|token| token).unwrap_or_default()
     }
 
     /// Aliases of the sessions that its steps can open.
@@ -268,6 +283,22 @@ pub enum Action {
         /// The client that was told; the same one when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         of: Option<String>,
+        /// The client's next step does not wait for the answer.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        overlap: bool,
+    },
+    /// A person looks at the execution that a client was last told waits for a person, in the console, and decides there.
+    Decide {
+        /// What the person decides.
+        response: Response,
+        /// The client that was told; the same one when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        of: Option<String>,
+    },
+    /// From now on it authenticates with this token.
+    Present {
+        /// The token.
+        token: Token,
     },
     /// A JSON-RPC ping.
     Ping {},
@@ -290,6 +321,8 @@ impl Action {
             Action::Listen {} => "listen",
             Action::Adopt { .. } => "adopt",
             Action::Resume { .. } => "resume",
+            Action::Decide { .. } => "decide",
+            Action::Present { .. } => "present",
             Action::Ping {} => "ping",
             Action::EndStream {} => "end_stream",
             Action::Close {} => "close",
@@ -323,7 +356,16 @@ impl Action {
     /// The other client that it names.
     pub fn other(&self) -> Option<&String> {
         match self {
-            Action::Resume { of, .. } => of.as_ref(),
+            Action::Resume { of, .. } | Action::Decide { of, .. } => of.as_ref(),
+            Action::Adopt { of } => Some(of),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn other_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Action::Resume { of, .. } | Action::Decide { of, .. } => of.as_mut(),
             Action::Adopt { of } => Some(of),
             _ => None,
         }

@@ -15,7 +15,7 @@ use model::client::{
 use model::deployment::{Caller, EDGE};
 use model::rt::{self, Node};
 use scenarios::expect::condensed;
-use scenarios::plan::{self, Action, ClientPlan, Plan};
+use scenarios::plan::{self, Action, ClientPlan, Elicitation, Plan, Token};
 use scenarios::trace::{Name, Stream, Value};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -49,8 +49,8 @@ pub struct Driver {
 struct Shared {
     director: Rc<Director>,
     requests: Cell<u64>,
-    /// The execution that each client was last told waits for a person.
-    paused: RefCell<BTreeMap<String, String>>,
+    /// The session and the execution that each client was last told waits for a person.
+    paused: RefCell<BTreeMap<String, (String, String)>>,
     /// The session that each client uses.
     sessions: RefCell<BTreeMap<String, String>>,
     done: UnboundedSender<()>,
@@ -178,13 +178,16 @@ async fn run_client(plan: ClientPlan) {
     let history = Rc::new(History { shared: Rc::clone(&shared), step: Cell::new(0), execution: RefCell::default() });
     let client = Client::new(config_of(&plan), Rc::clone(&history) as Rc<dyn ClientObserver>);
     let overlapping = Rc::new(Overlap::default());
-    let performer = Performer { client: Rc::clone(&client), history: Rc::clone(&history), overlapping };
+    let own =
+        Own { name: plan.name.as_str().into(), account: plan.account.clone(), organization: plan.organization.clone() };
+    let performer =
+        Performer { own: Rc::new(own), client: Rc::clone(&client), history: Rc::clone(&history), overlapping };
     for (index, step) in plan.steps.iter().enumerate() {
         rt::sleep_until_ms(rt::EPOCH_MS + step.at_ms.max(1)).await;
         // Decisions are named by the step that began last: what else happens in this millisecond comes before it.
         rt::sleep_until_half_past_ms().await;
         history.begin_step(&plan.name, index);
-        performer.perform(&plan.name, &step.action).await;
+        performer.perform(&step.action).await;
         history.uses(&plan.name, client.session());
         touchable.set(client.session().is_some() && !was_closed(&plan, index));
     }
@@ -209,16 +212,24 @@ fn was_closed(plan: &ClientPlan, index: usize) -> bool {
     matches!(last, Some(Action::Close {} | Action::Adopt { .. }))
 }
 
+/// Who a client is.
+struct Own {
+    name: String,
+    account: String,
+    organization: String,
+}
+
 /// What a client's steps are done with.
 struct Performer {
+    own: Rc<Own>,
     client: Rc<Client>,
     history: Rc<History>,
     overlapping: Rc<Overlap>,
 }
 
 impl Performer {
-    async fn perform(&self, name: &str, action: &Action) {
-        let client = &self.client;
+    async fn perform(&self, action: &Action) {
+        let (client, name) = (&self.client, self.own.name.as_str());
         match action {
             Action::Open {} => drop(client.open().await),
             Action::Stream {} => drop(client.stream(false).await),
@@ -229,19 +240,28 @@ impl Performer {
                     self.history.say_adopted(name, of);
                 }
             }
-            Action::Call { code, overlap: false } => {
-                self.history.learn(name, &client.call(code, CallOptions::default()).await);
+            Action::Call { code, overlap } => {
+                let (client, code) = (Rc::clone(client), code.clone());
+                self.ask(*overlap, async move { client.call(&code, CallOptions::default()).await }).await;
             }
             Action::Post { code, copies, cut } => {
                 let options = CallOptions { copies: *copies, cut: cut.map(cut_of) };
-                self.history.learn(name, &client.call(code, options).await);
+                self.history.learn(name, client, &client.call(code, options).await);
             }
             Action::Recover { fresh, cut } => drop(client.recover(*fresh, cut.map(cut_of)).await),
-            Action::Call { code, overlap: true } => self.call_beside(name, code).await,
-            Action::Resume { response, of } => {
-                let execution = self.history.paused_of(of.as_deref().unwrap_or(name));
-                self.history.learn(name, &client.resume(&execution, response.word()).await);
+            Action::Resume { response, of, overlap } => {
+                let (_, execution) = self.history.paused_of(of.as_deref().unwrap_or(name));
+                let (client, word) = (Rc::clone(client), response.word());
+                self.ask(*overlap, async move { client.resume(&execution, word).await }).await;
             }
+            Action::Decide { response, of } => {
+                let of = of.as_deref().unwrap_or(name);
+                let (session, execution) = self.history.paused_of(of);
+                drop(client.look(&session, &execution).await);
+                let (session, execution) = self.history.paused_of(of);
+                drop(client.decide(&session, &execution, response.word()).await);
+            }
+            Action::Present { token } => client.present(&token.bearer(&self.own.account, &self.own.organization)),
             Action::Ping {} => drop(client.ping().await),
             Action::EndStream {} => client.end_stream(),
             Action::Stall { ms } => client.stall(*ms),
@@ -249,13 +269,16 @@ impl Performer {
         }
     }
 
-    /// A call that begins now, as part of this step, and goes on beside the next.
-    async fn call_beside(&self, name: &str, code: &str) {
-        let (client, code, name) = (Rc::clone(&self.client), code.to_owned(), name.to_owned());
-        let (history, overlapping) = (Rc::clone(&self.history), Rc::clone(&self.overlapping));
+    /// A request whose answer may tell of a pause; with `overlap` it begins now and goes on beside the next step.
+    async fn ask(&self, overlap: bool, request: impl Future<Output = RequestOutcome> + 'static) {
+        let (own, history, client) = (Rc::clone(&self.own), Rc::clone(&self.history), Rc::clone(&self.client));
+        if !overlap {
+            return history.learn(&own.name, &client, &request.await);
+        }
+        let overlapping = Rc::clone(&self.overlapping);
         overlapping.begin();
         let mut call = Box::pin(async move {
-            history.learn(&name, &client.call(&code, CallOptions::default()).await);
+            history.learn(&own.name, &client, &request.await);
             overlapping.end();
         });
         let ended = std::future::poll_fn(|cx| Poll::Ready(call.as_mut().poll(cx).is_ready())).await;
@@ -273,9 +296,13 @@ fn config_of(plan: &ClientPlan) -> ClientConfig {
     ClientConfig {
         account: plan.account.clone(),
         organization: plan.organization.clone(),
-        bearer: format!("{}.{}", plan.account, plan.organization),
+        bearer: Token::Own.bearer(&plan.account, &plan.organization),
         request_timeout_ms: plan.request_timeout_ms,
         reopen_stream: plan.reopen_stream,
+        target: match plan.elicitation {
+            Elicitation::Model => "/mcp".to_owned(),
+            Elicitation::Browser => "/mcp?elicitation_mode=browser".to_owned(),
+        },
         ..ClientConfig::new(&plan.name, EDGE)
     }
 }
@@ -319,20 +346,22 @@ impl History {
     }
 
     /// Remembers the execution that a client is told waits for a person.
-    fn learn(&self, client: &str, outcome: &RequestOutcome) {
+    fn learn(&self, name: &str, client: &Client, outcome: &RequestOutcome) {
         let Outcome::Answered(Answer::Result(result)) = &outcome.outcome else { return };
         let told = &result["structuredContent"];
-        if let (Some("waiting_for_interaction"), Some(id)) = (told["status"].as_str(), told["executionId"].as_str()) {
-            self.shared.paused.borrow_mut().insert(client.to_owned(), id.to_owned());
+        let waits = matches!(told["status"].as_str(), Some("waiting_for_interaction" | "user_approval_required"));
+        if let (true, Some(id), Some(session)) = (waits, told["executionId"].as_str(), client.session()) {
+            self.shared.paused.borrow_mut().insert(name.to_owned(), (session, id.to_owned()));
         }
     }
 
-    /// The execution that a client was last told of, and that the next request is about; an unknown one if there is none.
-    fn paused_of(&self, client: &str) -> String {
+    /// The session and the execution that a client was last told of, and that the next request is about; unknown ones if
+    /// there is none.
+    fn paused_of(&self, client: &str) -> (String, String) {
         let known = self.shared.paused.borrow().get(client).cloned();
-        let execution = known.unwrap_or_else(|| "exec_none".to_owned());
+        let (session, execution) = known.unwrap_or_else(|| ("none".to_owned(), "exec_none".to_owned()));
         *self.execution.borrow_mut() = Some(execution.clone());
-        execution
+        (session, execution)
     }
 
     fn uses(&self, client: &str, session: Option<String>) {

@@ -39,6 +39,7 @@ pub mod report;
 pub mod run;
 pub mod shrink;
 pub mod signature;
+pub mod strength;
 pub mod supervisor;
 pub mod text;
 pub mod trial;

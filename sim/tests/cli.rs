@@ -11,6 +11,8 @@ mod bench;
 mod contract;
 #[path = "cli/corpus.rs"]
 mod corpus;
+#[path = "cli/defects.rs"]
+mod defects;
 #[path = "cli/findings.rs"]
 mod findings;
 #[path = "cli/process.rs"]

@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 
 use scenarios::plan::{
-    Action, ClientPlan, Core, HostConfig, Plan, Response, RuntimeBuild, Settle, Severity, Step, VERSION, World,
+    Action, ClientPlan, Core, Elicitation, HostConfig, Plan, Response, RuntimeBuild, Settle, Severity, Step, VERSION,
+    World,
 };
 use scenarios::rng::Rng;
 use scenarios::seed::{Entropy, Seed};
@@ -50,6 +51,7 @@ fn action(rng: &mut Rng, client_count: u64) -> Action {
         _ => Action::Resume {
             response: *rng.pick(&[Response::Accept, Response::Decline, Response::Cancel]),
             of: rng.chance(1, 2).then(|| format!("s{}", rng.between(1, client_count))),
+            overlap: false,
         },
     }
 }
@@ -65,6 +67,7 @@ fn client(rng: &mut Rng, number: u64, client_count: u64) -> ClientPlan {
         name: format!("s{number}"),
         account: "account-1".into(),
         organization: rng.pick(&["organization-1", "organization-1", "organization-2"]).to_string(),
+        elicitation: Elicitation::Model,
         reopen_stream: false,
         request_timeout_ms: 60_000,
         steps,

@@ -78,3 +78,43 @@ fn telemetry_of_all_clients_of_a_seed() {
 fn plan_of_seed_42() {
     insta::assert_snapshot!(plan_of(42).to_json());
 }
+
+/// Telemetry of two seeds of a scenario, as snapshots of their own; each of the subjects is told of by one of the two.
+fn two_seeds(id: &str, seeds: [u64; 2], subjects: &[&str]) {
+    let scenario = catalog::find(id).expect("the scenario exists");
+    let mut all = String::new();
+    for seed in seeds {
+        let told = telemetry(&(scenario.plan)(Seed(seed)));
+        insta::assert_snapshot!(format!("{}_{seed}", id.replace('/', "_")), told);
+        all += &told;
+    }
+    for subject in subjects {
+        assert!(
+            all.contains(&format!("  {subject}  ")),
+            "{id}: these seeds no longer tell of {subject}: choose others"
+        );
+    }
+}
+
+#[test]
+fn telemetry_of_decisions() {
+    let resumes = ["mcp.host.tool.resume", "mcp.host.tool.resume.browser_approval"];
+    two_seeds("approval/decided", [2, 7], &[&resumes[..], &["McpSessionDO.resumeExecutionForApproval"]].concat());
+}
+
+#[test]
+fn telemetry_of_restores() {
+    let found = ["McpSessionDOSqlite.resolveSessionMeta", "mcp.session.resolve_organization"];
+    two_seeds("restore/database-down", [6, 8], &found);
+}
+
+#[test]
+fn telemetry_of_nameless_alarms() {
+    let told = ["mcp_session_unaddressable_alarm_cleanup"];
+    two_seeds("alarm/unnamed-without-record", [2, 7], &told);
+}
+
+#[test]
+fn telemetry_of_strangers() {
+    two_seeds("identity/foreign-caller", [1, 3], &["McpSessionDO.init", "mcp.session.idle_runtime_dispose"]);
+}

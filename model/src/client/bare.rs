@@ -3,14 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use serde_json::Value;
-
 use super::answer::{Reading, read_answer};
 use super::pool::Pool;
 use super::reading::Progress;
 use super::recover::CutCall;
 use super::stream::Listener;
-use super::wire::{Message, http_request};
+use super::wire::{Known, Message, http_request};
 use super::{Asked, ClientConfig, ClientObserver, Cut, Noticed, Op, Outcome, RequestOutcome};
 use crate::net::http_client::Request;
 use crate::net::stalls;
@@ -41,6 +39,7 @@ pub struct Client {
     /// The call that was cut last and whose answers have not come since.
     pub(super) cut_call: RefCell<Option<CutCall>>,
     session: RefCell<Option<String>>,
+    bearer: RefCell<String>,
     pool: Rc<Pool>,
     requests: Cell<u64>,
     ids: Cell<u64>,
@@ -50,6 +49,7 @@ impl Client {
     /// A client that has not connected yet.
     pub fn new(config: ClientConfig, observer: Rc<dyn ClientObserver>) -> Rc<Client> {
         Rc::new(Client {
+            bearer: RefCell::new(config.bearer.clone()),
             config,
             observer,
             listeners: RefCell::default(),
@@ -65,6 +65,11 @@ impl Client {
     /// The session id that the server gave, if any.
     pub fn session(&self) -> Option<String> {
         self.session.borrow().clone()
+    }
+
+    /// From now on it presents this bearer token.
+    pub fn present(&self, bearer: &str) {
+        bearer.clone_into(&mut self.bearer.borrow_mut());
     }
 
     /// What came beside answers so far, over all streams.
@@ -115,6 +120,16 @@ impl Client {
         self.exchange(Op::Resume, Some(Message::resume(self.next_id(), execution, action)), None).await
     }
 
+    /// A person looks at a paused execution of a session, in the console.
+    pub async fn look(&self, session: &str, execution: &str) -> RequestOutcome {
+        self.exchange(Op::Look, Some(Message::about(session, execution, None)), None).await
+    }
+
+    /// A person decides about it there: `accept`, `decline` or `cancel`.
+    pub async fn decide(&self, session: &str, execution: &str, action: &str) -> RequestOutcome {
+        self.exchange(Op::Decide, Some(Message::about(session, execution, Some(action))), None).await
+    }
+
     /// A JSON-RPC ping.
     pub async fn ping(&self) -> RequestOutcome {
         self.exchange(Op::Ping, Some(Message::ping(self.next_id())), None).await
@@ -127,10 +142,11 @@ impl Client {
     }
 
     /// The next HTTP request for `op`.
-    pub(super) fn request(&self, op: Op, json: Option<&Value>) -> Request {
+    pub(super) fn request(&self, op: Op, message: Option<&Message>) -> Request {
         let number = self.requests.get() + 1;
         self.requests.set(number);
-        http_request(&self.config, op, number, self.session.borrow().as_deref(), json)
+        let (session, bearer) = (self.session.borrow(), self.bearer.borrow());
+        http_request(&self.config, op, number, &Known { session: session.as_deref(), bearer: &bearer }, message)
     }
 
     /// The instant at which a request that begins now is given up.
@@ -146,25 +162,26 @@ impl Client {
 
     async fn exchange(&self, op: Op, message: Option<Message>, cut: Option<Cut>) -> RequestOutcome {
         let label = &self.config.label;
-        let (json, ids) = message.map_or((None, Vec::new()), |message| (Some(message.json), message.ids));
-        let request = self.observer.request_begin(label, &Asked { op, ids: &ids, cursor: None });
+        let ids = message.as_ref().map_or(&[][..], |message| &message.ids);
+        let request = self.observer.request_begin(label, &Asked { op, ids, cursor: None });
         let progress = Progress::new(label, &*self.observer, &self.noticed, request, cut);
-        let talk = self.talk(op, json.as_ref(), &ids, &progress);
+        let talk = self.talk(op, message.as_ref(), &progress);
         let outcome = match with_deadline(self.patience_ends_ms(), progress.unless_cut(talk)).await {
             Some(outcome) => outcome,
             None => Outcome::GaveUp { waiting_for: progress.waiting_for() },
         };
         let outcome = RequestOutcome { status: progress.status.get(), outcome };
         if outcome.outcome == Outcome::Cut {
-            *self.cut_call.borrow_mut() = Some(CutCall { ids, cursor: progress.cursor.take() });
+            *self.cut_call.borrow_mut() = Some(CutCall { ids: ids.to_vec(), cursor: progress.cursor.take() });
         }
         self.observer.request_end(label, request, &outcome);
         outcome
     }
 
     /// Sends one request and reads its answer. Dropped in between, it drops the connection.
-    async fn talk(&self, op: Op, json: Option<&Value>, ids: &[String], progress: &Progress<'_>) -> Outcome {
-        let http = self.request(op, json);
+    async fn talk(&self, op: Op, message: Option<&Message>, progress: &Progress<'_>) -> Outcome {
+        let http = self.request(op, message);
+        let ids = message.map_or(&[][..], |message| &message.ids);
         let (lease, response) = match self.pool.send(&self.config, http).await {
             Ok(sent) => sent,
             Err(error) => return Outcome::Failed(error.text),

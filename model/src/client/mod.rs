@@ -36,7 +36,7 @@ pub struct ClientConfig {
     pub account: String,
     /// Organization behind the bearer token.
     pub organization: String,
-    /// Bearer token.
+    /// Bearer token that it begins with.
     pub bearer: String,
     /// Version asked for and sent in `mcp-protocol-version`.
     pub protocol_version: String,
@@ -76,6 +76,10 @@ pub enum Op {
     Call,
     /// `tools/call` of `resume`.
     Resume,
+    /// A person looks at a paused execution, in the console.
+    Look,
+    /// A person decides about it there.
+    Decide,
     /// `ping`.
     Ping,
     /// DELETE.
@@ -95,6 +99,8 @@ impl Op {
             Op::Stream => "stream",
             Op::Call => "call",
             Op::Resume => "resume",
+            Op::Look => "look",
+            Op::Decide => "decide",
             Op::Ping => "ping",
             Op::Close => "close",
             Op::Touch => "touch",
@@ -105,7 +111,7 @@ impl Op {
     /// The HTTP method it goes by.
     pub fn method(self) -> &'static str {
         match self {
-            Op::Stream | Op::Recover => "GET",
+            Op::Stream | Op::Recover | Op::Look => "GET",
             Op::Close => "DELETE",
             _ => "POST",
         }

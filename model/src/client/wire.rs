@@ -7,12 +7,22 @@ use super::{ClientConfig, Op};
 use crate::mcp;
 use crate::net::http_client::Request;
 
-/// JSON-RPC messages to be posted together.
+/// What a request says beside its headers; JSON-RPC messages are posted together.
 pub(super) struct Message {
-    /// The ids of the requests among them; a notification has none.
+    /// The ids of the requests among them; a notification and what is no JSON-RPC have none.
     pub(super) ids: Vec<String>,
-    /// What is sent.
+    /// The body as sent; null for none.
     pub(super) json: Value,
+    /// Where it goes; the MCP endpoint when absent.
+    target: Option<String>,
+}
+
+/// What a client knows when it makes a request.
+pub(super) struct Known<'a> {
+    /// The session that it was given.
+    pub(super) session: Option<&'a str>,
+    /// Its bearer token.
+    pub(super) bearer: &'a str,
 }
 
 impl Message {
@@ -28,7 +38,8 @@ impl Message {
 
     /// `notifications/initialized`.
     pub(super) fn initialized() -> Message {
-        Message { ids: Vec::new(), json: json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }) }
+        let json = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        Message { ids: Vec::new(), json, target: None }
     }
 
     /// `tools/call` of the tool `execute`; of several ids a batch.
@@ -38,7 +49,7 @@ impl Message {
         if ids.len() == 1 {
             return Message::request(ids.remove(0), "tools/call", params);
         }
-        Message { json: Value::Array(ids.iter().map(call).collect()), ids }
+        Message { json: Value::Array(ids.iter().map(call).collect()), ids, target: None }
     }
 
     /// `tools/call` of the tool `resume`.
@@ -49,12 +60,22 @@ impl Message {
 
     /// `ping`.
     pub(super) fn ping(id: String) -> Message {
-        Message { json: json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }), ids: vec![id] }
+        Message { json: json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }), ids: vec![id], target: None }
+    }
+
+    /// A request to the console about a paused execution: what is decided, or what it is.
+    pub(super) fn about(session: &str, execution: &str, action: Option<&str>) -> Message {
+        let page = format!("/api/mcp-sessions/{session}/executions/{execution}");
+        let (target, json) = match action {
+            Some(action) => (format!("{page}/resume"), json!({ "action": action })),
+            None => (page, Value::Null),
+        };
+        Message { ids: Vec::new(), json, target: Some(target) }
     }
 
     fn request(id: String, method: &str, params: Value) -> Message {
         let json = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        Message { ids: vec![id], json }
+        Message { ids: vec![id], json, target: None }
     }
 }
 
@@ -63,29 +84,33 @@ pub(super) fn http_request(
     config: &ClientConfig,
     op: Op,
     number: u64,
-    session: Option<&str>,
-    message: Option<&Value>,
+    known: &Known<'_>,
+    message: Option<&Message>,
 ) -> Request {
+    let body = message.filter(|message| !message.json.is_null());
+    let target = message.and_then(|message| message.target.as_ref());
     let mut headers = Vec::new();
     let mut add = |name: &str, value: &str| headers.push((name.to_owned(), value.to_owned()));
     match op {
         Op::Stream | Op::Recover => add("accept", "text/event-stream"),
         _ => add("accept", "application/json, text/event-stream"),
     }
-    add("authorization", &format!("Bearer {}", config.bearer));
-    if message.is_some() {
+    add("authorization", &format!("Bearer {}", known.bearer));
+    if body.is_some() {
         add("content-type", "application/json");
     }
-    add("mcp-protocol-version", &config.protocol_version);
-    if let Some(session) = session {
+    if target.is_none() {
+        add("mcp-protocol-version", &config.protocol_version);
+    }
+    if let Some(session) = known.session.filter(|_| target.is_none()) {
         add("mcp-session-id", session);
     }
     add("traceparent", &traceparent(&config.label, number));
     Request {
         method: op.method(),
-        target: config.target.clone(),
+        target: target.unwrap_or(&config.target).clone(),
         headers,
-        body: message.map_or_else(Bytes::new, |message| Bytes::from(mcp::text_of(message))),
+        body: body.map_or_else(Bytes::new, |message| Bytes::from(mcp::text_of(&message.json))),
     }
 }
 
@@ -123,9 +148,24 @@ mod tests {
         let config = ClientConfig::new("s1", ([127, 0, 0, 1], 80).into());
         let names =
             |request: &Request| request.headers.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>().join(" ");
-        let open = http_request(&config, Op::Open, 1, None, Some(&Message::initialize(&config).json));
+        let known = |session| Known { session, bearer: "token" };
+        let open = http_request(&config, Op::Open, 1, &known(None), Some(&Message::initialize(&config)));
         assert_eq!(names(&open), "accept authorization content-type mcp-protocol-version traceparent");
-        let stream = http_request(&config, Op::Stream, 2, Some("abc"), None);
+        let stream = http_request(&config, Op::Stream, 2, &known(Some("abc")), None);
         assert_eq!(names(&stream), "accept authorization mcp-protocol-version mcp-session-id traceparent");
+    }
+
+    #[test]
+    fn a_person_in_the_console_speaks_of_an_execution_and_no_mcp() {
+        let config = ClientConfig::new("s1", ([127, 0, 0, 1], 80).into());
+        let ask = |op, action| {
+            let known = Known { session: Some("own"), bearer: "token" };
+            http_request(&config, op, 1, &known, Some(&Message::about("abc", "exec_1", action)))
+        };
+        let (look, decide) = (ask(Op::Look, None), ask(Op::Decide, Some("accept")));
+        assert_eq!((look.method, &*look.target), ("GET", "/api/mcp-sessions/abc/executions/exec_1"));
+        assert!(look.body.is_empty() && look.headers.iter().all(|(name, _)| !name.starts_with("mcp-")));
+        assert_eq!((decide.method, &*decide.target), ("POST", "/api/mcp-sessions/abc/executions/exec_1/resume"));
+        assert_eq!(decide.body, r#"{"action":"accept"}"#);
     }
 }

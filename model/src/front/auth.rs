@@ -44,14 +44,15 @@ pub(super) async fn authenticate(exchange: &Rc<Exchange>) -> Result<Outcome, JsE
 /// Code of the provider for an account that it has suspended.
 const SUSPENDED: i64 = -32004;
 
-/// The provider's directory: a bearer is `<account>.<organization>`; accounts that begin with `revoked-` lost access,
-/// those that begin with `suspended-` did so with a code of the provider's own.
+/// The provider's directory: a bearer is `<account>.<organization>`; tokens of accounts that begin with `expired-` are too
+/// old, accounts that begin with `revoked-` lost access, those that begin with `suspended-` did so with a code of the
+/// provider's own.
 fn read_bearer(header: Option<&str>) -> Outcome {
     let token = header.and_then(|header| header.strip_prefix("Bearer "));
     let Some((account, organization)) = token.and_then(|token| token.split_once('.')) else {
         return Outcome::Unauthorized;
     };
-    if account.is_empty() || organization.is_empty() {
+    if account.is_empty() || organization.is_empty() || account.starts_with("expired-") {
         Outcome::Unauthorized
     } else if account.starts_with("revoked-") {
         Outcome::Forbidden { code: None, message: "Access revoked" }
@@ -78,7 +79,10 @@ mod tests {
 
     #[test]
     fn anything_else_is_unauthorized() {
-        for header in [None, Some(""), Some("a1.org1"), Some("Bearer a1"), Some("Bearer .org1"), Some("Bearer a1.")] {
+        let expired = Some("Bearer expired-a1.org1");
+        for header in
+            [None, Some(""), Some("a1.org1"), Some("Bearer a1"), Some("Bearer .org1"), Some("Bearer a1."), expired]
+        {
             assert_eq!(read_bearer(header), Outcome::Unauthorized, "{header:?}");
         }
     }

@@ -8,8 +8,10 @@ use super::answers::header;
 use super::auth::{self, Bearer, Outcome};
 use super::edge::session_key;
 use super::exchange::Exchange;
+use crate::defect::defect;
 use crate::operation::Operation;
 use crate::platform::{JsError, Stub, join};
+use crate::session::failure::classify;
 
 crate::operations! {
     GET_PAUSED = "edge · stub.get-paused", Io, 0, assumed; "the session's RPC; may run a whole start"
@@ -47,7 +49,7 @@ pub(super) fn is_console(path: &str) -> bool {
 /// Answers a request to the console's API.
 ///
 /// # Errors
-/// What the identity provider or the session's RPC fails with; nobody classifies it here.
+/// What the identity provider or the session's RPC fails with, unless it is a recognised failure of the platform.
 pub(super) async fn handle(exchange: &Rc<Exchange>) -> Result<(), JsError> {
     let Some(target) = parse(&exchange.head.path) else {
         answer(exchange, 404, &json!({"error": "Not found"}));
@@ -73,7 +75,20 @@ pub(super) async fn handle(exchange: &Rc<Exchange>) -> Result<(), JsError> {
             return Ok(());
         }
     };
-    if target.resumes { decide(exchange, &target, &bearer).await } else { show(exchange, &target, &bearer).await }
+    let done =
+        if target.resumes { decide(exchange, &target, &bearer).await } else { show(exchange, &target, &bearer).await };
+    done.or_else(|error| answer_failure(exchange, error))
+}
+
+/// Found here: what the platform does to a session while a person looks at it or decides is nobody's fault, and the person
+/// can try again.
+fn answer_failure(exchange: &Rc<Exchange>, error: JsError) -> Result<(), JsError> {
+    let reset = classify(&error).filter(|_| !defect!(exchange.config, ConsoleUnclassified));
+    match reset.ok_or(error)?.disposition {
+        "session_dead" => answer(exchange, 404, &json!({"_tag": "McpExecutionNotFoundError"})),
+        _ => answer(exchange, 503, &json!({"error": "MCP session is restarting, please retry"})),
+    }
+    Ok(())
 }
 
 async fn show(exchange: &Rc<Exchange>, target: &Target, bearer: &Bearer) -> Result<(), JsError> {

@@ -10,6 +10,7 @@ use super::bridge;
 use super::caller;
 use super::console;
 use super::exchange::Exchange;
+use crate::defect::defect;
 use crate::js::rooted;
 use crate::mcp;
 use crate::operation::Operation;
@@ -93,13 +94,21 @@ async fn route(exchange: &Rc<Exchange>) -> Result<(), JsError> {
     }
 }
 
+/// Errors are ignored. No other outcome than `Forbidden` condemns a session.
+async fn condemn(session_id: &str) {
+    let stub = Stub::new(session_key(session_id));
+    drop(stub.rpc(&CONDEMN, "_cf_scheduleDestroy", Value::Null).await);
+}
+
 async fn refuse_unauthenticated(exchange: &Rc<Exchange>, outcome: Outcome, session_id: Option<&str>) {
+    let is_forbidden = matches!(outcome, Outcome::Forbidden { .. });
+    if let Some(session_id) = session_id.filter(|_| !is_forbidden && defect!(exchange.config, OutageCondemns)) {
+        condemn(session_id).await;
+    }
     match outcome {
         Outcome::Forbidden { code, message } => {
             if let Some(session_id) = session_id {
-                // Errors are ignored. No other outcome condemns a session.
-                let stub = Stub::new(session_key(session_id));
-                drop(stub.rpc(&CONDEMN, "_cf_scheduleDestroy", Value::Null).await);
+                condemn(session_id).await;
             }
             refuse(exchange, 403, code.unwrap_or(mcp::SESSION_ERROR), message);
         }
@@ -117,6 +126,7 @@ async fn owner_may_pass(exchange: &Rc<Exchange>, session_id: &str, bearer: &Bear
     let stub = Stub::new(session_key(session_id));
     let verdict = match stub.rpc(&VALIDATE, "validateMcpSessionOwner", identity).await {
         Ok(verdict) => verdict,
+        Err(error) if defect!(exchange.config, OwnerCheckUnclassified) => return Err(error),
         Err(error) => {
             answer_failure(exchange, "validate_session_owner", error).await?;
             return Ok(false);

@@ -48,10 +48,10 @@ type Listener = Box<dyn Fn()>;
 pub(super) struct Exchange {
     id: ExchangeId,
     lanes: Lanes,
+    /// How the host is configured.
+    pub config: Arc<HostConfig>,
     /// The request.
     pub head: RequestHead,
-    /// What the operator set.
-    pub config: Arc<HostConfig>,
     ctx: Ctx,
     reply: RefCell<Option<Reply>>,
     body: Promise<Result<Bytes, BodyError>>,
@@ -78,8 +78,8 @@ impl Exchange {
         let exchange = Rc::new(Exchange {
             id,
             lanes,
-            head,
             config,
+            head,
             ctx: EventLoop::current().ctx(),
             reply: RefCell::new(Some(reply)),
             body: Promise::new(),

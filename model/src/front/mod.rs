@@ -29,14 +29,14 @@ use exchange::{Exchange, Lanes, with_exchange};
 /// Carries what the HTTP server sees into the edge worker's loop.
 pub struct EdgeInlet {
     worker: WorkerHandle,
-    lanes: Lanes,
     config: Arc<HostConfig>,
+    lanes: Lanes,
 }
 
 impl EdgeInlet {
-    /// An inlet of a worker that is configured so.
+    /// An inlet of a worker, which is configured like the sessions.
     pub fn new(worker: WorkerHandle, config: Arc<HostConfig>) -> Arc<Self> {
-        Arc::new(EdgeInlet { worker, lanes: Lanes::default(), config })
+        Arc::new(EdgeInlet { worker, config, lanes: Lanes::default() })
     }
 
     /// Mail for an exchange that is in progress; none for one that is over.

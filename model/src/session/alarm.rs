@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::alarm_policy::{AlarmDecision, AlarmFacts, decide};
 use super::teardown::{Disposal, dispose_idle_runtime, tear_down};
 use super::{SessionObject, clock, destroy, signed};
+use crate::agents::transport::UNDELIVERED_PREFIX;
 use crate::agents::{DESTROY_PENDING_KEY, STREAM_REQUESTS_PREFIX, mcp_agent, party_server};
 use crate::config::LIST_LIMIT;
 use crate::defect::defect;
@@ -32,15 +33,23 @@ const PAUSED_COUNT_HOPS: u32 = 3;
 /// # Errors
 /// Storage failures of its reads and of the lease writes, and those of the framework's alarm: the platform tries again.
 pub(super) async fn alarm(session: Rc<SessionObject>) -> Result<(), JsError> {
-    if session.resolve_session_name().await?.is_none() {
+    let name = if defect!(session.config, DurableNameIgnored) {
+        session.session_name_or_undefined()
+    } else {
+        session.resolve_session_name().await?
+    };
+    if name.is_none() {
         js(unaddressable(&session)).await;
-        return Ok(());
+        return if defect!(session.config, UnaddressableAlarmThrows) { Err(nobody()) } else { Ok(()) };
     }
     let last_ms = clock::last_activity(&session, &ALARM_ACTIVITY).await?;
     let now_ms = EventLoop::current().now_ms();
     let idle_ms = if last_ms == 0 { 0 } else { now_ms.saturating_sub(last_ms) };
     let paused = paused_execution_count(&session).await;
-    let running = running_execution_count(&session, &ALARM_ROWS).await?;
+    let mut running = running_execution_count(&session, &ALARM_ROWS).await?;
+    if defect!(session.config, UndeliveredCountsAsRunning) {
+        running += undelivered_count(&session).await?;
+    }
     let facts = AlarmFacts {
         idle_ms,
         paused,
@@ -149,6 +158,27 @@ fn log_running_lease(session: &SessionObject, facts: AlarmFacts, lease_ms: u64) 
         idleMs = facts.idle_ms,
         leaseMs = lease_ms,
     );
+}
+
+/// What the historical defect throws for an object without any name.
+fn nobody() -> JsError {
+    JsError::new("McpSessionDO: the session of this alarm has no name")
+}
+
+/// What the historical defect counts beside unanswered requests: answers that nobody acknowledged.
+async fn undelivered_count(session: &SessionObject) -> Result<usize, JsError> {
+    let range = ListRange::prefix(UNDELIVERED_PREFIX).limit(LIST_LIMIT);
+    Ok(session.ctx().storage().list(&defective::ALARM_UNDELIVERED, range).await?.len())
+}
+
+pub(crate) use defective::TABLE as DEFECT_TABLE;
+
+mod defective {
+    //! Operations that exist only while a historical defect is switched on.
+
+    crate::operations! {
+        ALARM_UNDELIVERED = "alarm · storage.list undelivered", Storage, 4; "storage; only with `undelivered-counts-as-running`"
+    }
 }
 
 /// An alarm of an object without any name: cleaned up, and ended normally, or the platform would retry for ever.

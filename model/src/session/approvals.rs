@@ -96,15 +96,24 @@ pub(super) async fn take(session: Rc<SessionObject>, id: Arc<str>) -> Result<Opt
     Ok(Some(taken))
 }
 
-/// Waits for a decision and takes it. None when another waiter was quicker.
+/// Waits for a decision and takes it. None when another waiter was quicker, and when there is none about a pause that is
+/// not open.
 ///
 /// # Errors
 /// A storage failure; an interrupt, which takes the waiter away.
-pub(super) async fn wait(session: &Rc<SessionObject>, id: &Arc<str>, fiber: &Fiber) -> Exit<Option<Response>> {
+pub(super) async fn wait(
+    session: &Rc<SessionObject>,
+    id: &Arc<str>,
+    is_open: bool,
+    fiber: &Fiber,
+) -> Exit<Option<Response>> {
     // Each runs on if the fiber is interrupted: a delete that was issued still lands.
     let taken = call(take(Rc::clone(session), Arc::clone(id)));
     if let Some(response) = fiber.or_die(taken.wait_hops(0)).await? {
         return Ok(Some(response));
+    }
+    if !is_open {
+        return Ok(None);
     }
     let waiter = session.approvals.waiter(id);
     let woken = fiber.or_die(join(&APPROVAL_WAIT, &waiter)).await;

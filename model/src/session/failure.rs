@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::SessionObject;
+use crate::defect::defect;
 use crate::fx::{Cause, Exit};
 use crate::platform::JsError;
 use crate::telemetry::{Span, log_event};
@@ -85,7 +86,8 @@ pub(super) fn best_effort(
 ) -> Exit<()> {
     let Err(cause) = &exit else { return exit };
     let Some(error) = cause.error() else { return exit };
-    match classify(error) {
+    let is_fatal = operation == "init.mark_activity" && defect!(session.config, ActivityFatalInInit);
+    match classify(error).filter(|_| !is_fatal) {
         Some(reset) => {
             record_reset(session, operation, error, reset, span);
             Ok(())

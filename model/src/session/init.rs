@@ -13,6 +13,7 @@ use super::tools::{SessionTools, ToolsConfig};
 use super::upstream::{self, DbHandle};
 use super::{SessionObject, apps, cap, clock, meta, report, residency, teardown};
 use crate::agents::mcp_server::McpServer;
+use crate::defect::defect;
 use crate::fx::{Cause, Exit, Fiber};
 use crate::js::{EventLoop, call, hops, try_all};
 use crate::operation::Operation;
@@ -93,7 +94,12 @@ async fn root(session: &Rc<SessionObject>, token: &Map<String, Value>, fiber: &F
 /// that the host's reporter drops its copy.
 fn handle_cause(session: &SessionObject, error: &JsError, span: &Span) {
     match classify(error) {
-        Some(reset) => record_reset(session, "init", error, reset, span),
+        Some(reset) => {
+            record_reset(session, "init", error, reset, span);
+            if defect!(session.config, ResetsCaptured) {
+                telemetry::capture(session.label(), error);
+            }
+        }
         None => {
             telemetry::console_error(session.label(), "[mcp-session] init failed:", error);
             telemetry::capture(session.label(), error);
@@ -220,7 +226,8 @@ fn load(session: &Rc<SessionObject>, operation: &'static Operation) -> crate::js
 /// The synchronous install: from here on the session is resident, and counted once.
 fn install(session: &Rc<SessionObject>, db: Rc<DbHandle>, runtime: Runtime) {
     *session.db.borrow_mut() = Some(db);
-    *session.server.borrow_mut() = Some(runtime.server);
+    let kept = session.server.take().filter(|_| teardown::keeps_server(session));
+    *session.server.borrow_mut() = Some(kept.unwrap_or(runtime.server));
     let engine = runtime.engine.number;
     *session.engine.borrow_mut() = Some(runtime.engine);
     session.initialized.set(true);

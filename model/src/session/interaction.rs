@@ -97,6 +97,11 @@ pub struct Response {
 }
 
 impl Response {
+    /// The response for what waits for none: the engine knows what became of it, or nothing.
+    pub fn none() -> Response {
+        Response { action: Action::Cancel, content: None }
+    }
+
     /// The response for an approval that nobody gave in time.
     pub fn timed_out() -> Response {
         let content = Map::from_iter([("reason".to_owned(), json!("approval_timeout"))]);

@@ -71,6 +71,9 @@ async fn read(session: Rc<SessionObject>) -> Result<Option<Rc<SessionMeta>>, JsE
         return Ok(known);
     }
     let stored = session.ctx().storage().get(&META_GET, META_KEY).await?;
+    if defect!(session.config, ResourceNotDefaulted) && stored.as_ref().is_some_and(|meta| meta["resource"].is_null()) {
+        return Err(JsError::type_error("Cannot read properties of undefined (reading 'kind')"));
+    }
     let meta = stored.and_then(|value| SessionMeta::from_record(&value)).map(Rc::new);
     session.session_meta.borrow_mut().clone_from(&meta);
     Ok(meta)
@@ -96,7 +99,8 @@ async fn resolve(
     span: &Span,
 ) -> Exit<Rc<SessionMeta>> {
     let stored = load(session, fiber, span).await?;
-    let reusable = stored.clone().filter(|meta| Some(&*meta.organization_id) == text(token, "organizationId"));
+    let is_own = |meta: &Rc<SessionMeta>| Some(&*meta.organization_id) == text(token, "organizationId");
+    let reusable = stored.clone().filter(|meta| is_own(meta) || defect!(session.config, ForeignMetaOffered));
     let mut record = resolve_host(session, token, reusable, fiber, span).await?;
     if let Some(origin) = text(token, "webOrigin").filter(|origin| !origin.is_empty()) {
         record.insert("webOrigin".into(), origin.into());
@@ -118,6 +122,14 @@ async fn resolve(
 /// `saveSessionMeta`: memory, then storage; a failed put leaves memory ahead.
 pub(super) async fn put(session: &Rc<SessionObject>, meta: &Rc<SessionMeta>, fiber: &Fiber) -> Exit<()> {
     *session.session_meta.borrow_mut() = Some(Rc::clone(meta));
+    state_event!(
+        "meta.kept",
+        session.label(),
+        organization = &*meta.organization_id,
+        user = &*meta.user_id,
+        name = text(&meta.record, "organizationName"),
+        apps = meta.record.get("appsEnabled").and_then(|apps| apps.as_bool()),
+    );
     let put = session.ctx().storage().put(&META_PUT, META_KEY, Value::Object(meta.record.clone()));
     fiber.or_die(put.into_future()).await
 }
@@ -133,10 +145,11 @@ async fn resolve_host(
     let span = parent.child("McpSessionDOSqlite.resolveSessionMeta");
     let mut record = token.clone();
     record.remove("webOrigin");
-    let exit = if text(token, "organizationName").is_some() {
+    let asks_always = defect!(session.config, MetaAlwaysFromDatabase);
+    let exit = if text(token, "organizationName").is_some() && !asks_always {
         span.set("mcp.session.meta_source", "props");
         Ok(())
-    } else if let Some(stored) = &reusable {
+    } else if let Some(stored) = reusable.as_ref().filter(|_| !asks_always) {
         span.set("mcp.session.meta_source", "stored");
         for key in ["organizationName", "organizationSlug"] {
             if let Some(value) = stored.record.get(key) {
@@ -147,6 +160,9 @@ async fn resolve_host(
     } else {
         span.set("mcp.session.meta_source", "database");
         let lookup = span.child("mcp.session.resolve_organization");
+        let is_named = text(token, "organizationName").is_some();
+        let known_by = if is_named { "token" } else { reusable.map_or("nothing", |_| "record") };
+        state_event!("meta.looked-up", session.label(), known_by = known_by);
         let found = look_up(session, token, fiber).await;
         lookup.end_with(&found);
         found.map(|name| drop(record.insert("organizationName".into(), Value::from(&*name))))

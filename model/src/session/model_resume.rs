@@ -15,6 +15,7 @@ use super::report::record_cause;
 use super::tools::results;
 use super::{CLASS, NAME_PREFIX, SessionObject, meta};
 use crate::config::{MODEL_RESUME_FORWARD_TIMEOUT_MS, PAUSED_APPROVAL_TIMEOUT_MS};
+use crate::defect::defect;
 use crate::fx::{Exit, Fiber, or_die, within};
 use crate::js::{call, rooted};
 use crate::platform::{JsError, ObjectKey, Stub, io};
@@ -103,7 +104,8 @@ async fn find_owner(session: &Rc<SessionObject>, id: &Arc<str>, response: &Respo
     let Some(own) = meta::load(session, &Fiber::new(), span).await.ok()? else {
         return Some(Resumed::Refused(Refusal::Forbidden));
     };
-    if own.user_id != record.account_id || own.organization_id != record.organization_id {
+    let is_owner = own.user_id == record.account_id && own.organization_id == record.organization_id;
+    if !is_owner && !defect!(session.config, ResumeByAnybody) {
         return Some(Resumed::Refused(Refusal::Forbidden));
     }
     if strict_session_id(session).ok()? == record.session_id {

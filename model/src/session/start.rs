@@ -55,7 +55,7 @@ fn clear_when_settled(session: &Rc<SessionObject>, starting: &Promise<Result<(),
 async fn start_runtime(session: Rc<SessionObject>, props: Option<Value>) -> Result<(), JsError> {
     let start = EventLoop::current().next_number();
     state_event!("start.begin", session.label(), start = start);
-    let close_streams = session.has_in_memory_runtime();
+    let close_streams = session.has_in_memory_runtime() || defect!(session.config, ColdStartClosesStreams);
     tear_down(&session, &START_TEARDOWN, close_streams).await;
     let body = start_body(&session, props).await;
     hops(1).await;

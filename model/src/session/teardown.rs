@@ -92,7 +92,10 @@ impl Teardown {
         if defect!(session.config, EngineDroppedEarly) {
             drop_engine(session);
         }
-        let server = session.server.borrow_mut().take();
+        let server = session.server.take();
+        if keeps_server(session) {
+            session.server.borrow_mut().clone_from(&server);
+        }
         let transport = session.agent.transport.borrow().clone();
         // The late clearing is of a host that let go of its transport late, too: only there it shows.
         if !is_cleared_late && !defect!(session.config, TransportOutlivesServer) {
@@ -144,6 +147,11 @@ pub(super) async fn tear_down(session: Rc<SessionObject>, operation: &'static Op
     close_runtime(&session, close_streams).run().await;
     hops(operation.hops).await;
     drop(operate::end(operation).await);
+}
+
+/// Whether a session goes on with the server object that it closed: only with the historical defect.
+pub(super) fn keeps_server(session: &SessionObject) -> bool {
+    defect!(session.config, ServerOutlivesTeardown)
 }
 
 /// The engine stays reachable until the server's close has returned. Nobody shuts it down.

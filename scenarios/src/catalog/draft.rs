@@ -1,9 +1,12 @@
 //! A plan while it is drawn: what all scenarios have in common, so that the file of one says only what it is about.
 
+pub mod asking;
+pub mod direct;
+
 use crate::invariants::limits::{LEASE_MS, RUNNING_CEILING_MS};
 use crate::plan::{
-    Action, CallPlan, CallerPlan, ClientPlan, Core, Edge, Effect, ErrorKind, FaultPlan, HostConfig, Plan, ResetKind,
-    RuntimeBuild, Settle, Severity, Step, StoredObject, VERSION, When, World,
+    Action, CallPlan, CallerPlan, ClientPlan, Core, Edge, Effect, Elicitation, ErrorKind, FaultPlan, HostConfig, Plan,
+    ResetKind, RuntimeBuild, Settle, Severity, Step, StoredObject, VERSION, When, World,
 };
 use crate::rng::Rng;
 use crate::seed::{Entropy, Seed};
@@ -148,6 +151,16 @@ impl Draft {
         self.plan.faults.push(FaultPlan { when, effect, may_miss: true });
     }
 
+    /// At this time the platform puts that session out of memory, if it is idle; its sockets stay.
+    pub fn evict(&mut self, at_ms: u64, session: &str) {
+        self.fault_by_chance(at(at_ms, session), Effect::Evict {});
+    }
+
+    /// At this time the platform resets that session, if it is in memory.
+    pub fn reset(&mut self, at_ms: u64, session: &str) {
+        self.fault_by_chance(at(at_ms, session), Effect::Reset { kind: ResetKind::CodeUpdate });
+    }
+
     /// At this time a deployment resets every session that clients open.
     pub fn deploy(&mut self, at_ms: u64) {
         let sessions: Vec<String> = self.plan.clients.iter().flat_map(ClientPlan::session_aliases).collect();
@@ -199,6 +212,7 @@ impl ClientDraft {
             name: format!("s{number}"),
             account: format!("account-{number}"),
             organization: format!("organization-{number}"),
+            elicitation: Elicitation::Model,
             reopen_stream: false,
             request_timeout_ms: REQUEST_TIMEOUT_MS,
             steps: Vec::new(),

@@ -1,11 +1,15 @@
 //! The scenarios: an id is a path, a scenario is a pure function from a seed to a plan, with a story in one sentence.
 
+pub mod alarm;
+pub mod approval;
 pub mod deploy;
 pub mod destroy;
 pub mod disposal;
 pub mod draft;
+pub mod identity;
 pub mod idle;
 pub mod residency;
+pub mod restore;
 pub mod stream;
 pub mod swarm;
 
@@ -33,10 +37,14 @@ pub struct Scenario {
 const GROUPS: &[&[Scenario]] = &[
     idle::SCENARIOS,
     residency::SCENARIOS,
+    restore::SCENARIOS,
     disposal::SCENARIOS,
     deploy::SCENARIOS,
+    alarm::SCENARIOS,
+    approval::SCENARIOS,
     stream::SCENARIOS,
     destroy::SCENARIOS,
+    identity::SCENARIOS,
     swarm::SCENARIOS,
 ];
 

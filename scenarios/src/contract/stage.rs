@@ -1,8 +1,8 @@
 //! Builds the plan of a row: a calm world with one isolate, stored objects, callers, and what goes wrong.
 
 use crate::plan::{
-    Action, CallPlan, CallerPlan, ClientPlan, Core, Edge, Effect, ErrorKind, FaultPlan, HostConfig, Interruptible,
-    PausedPlan, Plan, RuntimeBuild, Settle, Severity, Step, StoredObject, VERSION, When, World,
+    Action, CallPlan, CallerPlan, ClientPlan, Core, Edge, Effect, Elicitation, ErrorKind, FaultPlan, HostConfig,
+    Interruptible, PausedPlan, Plan, RuntimeBuild, Settle, Severity, Step, StoredObject, VERSION, When, World,
 };
 use crate::seed::Seed;
 use serde_json::{Value as Json, json};
@@ -138,6 +138,7 @@ impl Stage {
             name: name.to_owned(),
             account: format!("account-{name}"),
             organization: format!("organization-{name}"),
+            elicitation: Elicitation::Model,
             reopen_stream,
             request_timeout_ms: 60_000,
             steps: steps.iter().map(|(at_ms, action)| Step { at_ms: *at_ms, action: action.clone() }).collect(),

@@ -4,7 +4,7 @@ use super::faults::FaultLog;
 use super::requests::Request;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::expect::evaluate;
-use crate::plan::Plan;
+use crate::plan::{Elicitation, Plan};
 use crate::trace::{Event, Value};
 use serde_json::Value as Json;
 
@@ -75,6 +75,7 @@ fn compare(plan: &Plan, request: &Request, answer: &Json) -> Compared {
     if is_error(answer) {
         return Compared::Wrong(format!("the answer is the error {answer}"));
     }
+    let expected = if asks_in_browser(plan, request) { expected.in_browser() } else { expected };
     let count = request.begin.number("rpc_count");
     let answers = match (count, answer) {
         (Some(_), Json::Array(answers)) => answers.as_slice(),
@@ -95,6 +96,11 @@ fn code_of(plan: &Plan, request: &Request) -> Option<String> {
         return Some(client.touch_code());
     }
     client.code_of_step(usize::try_from(request.begin.number("step")?).ok()?)
+}
+
+fn asks_in_browser(plan: &Plan, request: &Request) -> bool {
+    let client = plan.clients.iter().find(|client| client.name == request.client());
+    client.is_some_and(|client| client.elicitation == Elicitation::Browser)
 }
 
 fn wrong(request: &Request, end: &Event, difference: &str) -> Violation {

@@ -4,6 +4,7 @@ use super::faults::FaultLog;
 use super::replay::Replay;
 use super::requests::Request;
 use super::{Case, Invariant, Kind, Verdict, Violation};
+use crate::plan::Token;
 use crate::trace::{Event, Stream, Trace};
 use std::collections::BTreeMap;
 
@@ -30,7 +31,7 @@ fn judge(case: &Case<'_>) -> Verdict {
         };
         // A request without an end is another claim's business.
         let Some(end) = request.end else { continue };
-        if !has_session(all, request) {
+        if !has_session(all, request) || request.token(plan) != Token::Own {
             continue;
         }
         if request.is_served() {
@@ -91,7 +92,7 @@ fn requests_after_release(case: &Case<'_>) -> BTreeMap<u32, u64> {
                 let_go.remove(who);
             }
             (Stream::History, "request.begin") => {
-                let is_use = !matches!(event.text("op"), Some("open" | "close"));
+                let is_use = !matches!(event.text("op"), Some("open" | "close" | "look" | "decide"));
                 if let Some(at_ms) = let_go.get(who).filter(|_| is_use && !may_be_destroyed()) {
                     found.insert(event.ordinal, *at_ms);
                 }

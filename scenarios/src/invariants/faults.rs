@@ -1,12 +1,13 @@
 //! Which planned faults reached the run, and what they excuse.
 
-use crate::plan::{Effect, FaultPlan, Plan, When};
+use crate::plan::{Effect, ErrorKind, FaultPlan, Plan, ResetKind, When};
 use crate::trace::{Event, Stream, Trace};
 
 /// A step that was held goes on within this time of its release, in ms.
 const HELD_ENDS_MS: u64 = 100;
 
 /// The faults of a trace that were delivered.
+#[derive(Default)]
 pub struct FaultLog<'a> {
     delivered: Vec<Delivered<'a>>,
     losses: Vec<&'a Event>,
@@ -72,6 +73,46 @@ impl<'a> FaultLog<'a> {
             concerns && (from_ms..=to_ms).contains(&event.at_ms)
         });
         by_plan || by_loss
+    }
+
+    /// Whether a step of the edge worker's own was made to fail in that time, one that asks no session: with whatever text,
+    /// that is no reset of an object.
+    pub fn fails_at_edge(&self, from_ms: u64, to_ms: u64) -> bool {
+        self.delivered.iter().any(|each| {
+            let Some(FaultPlan { when: When::Operation { operation, .. }, effect, .. }) = each.plan else {
+                return false;
+            };
+            let is_of_edge = operation.starts_with("edge") || operation.starts_with("bridge");
+            let (fails_at_ms, is_lasting) = match effect {
+                Effect::Fail { lasting, .. } => (each.at_ms, *lasting),
+                Effect::Hold { fail: Some(_), .. } => (self.ends_ms(each), false),
+                _ => return false,
+            };
+            is_of_edge && !operation.contains("stub.") && fails_at_ms <= to_ms && (is_lasting || fails_at_ms >= from_ms)
+        })
+    }
+
+    /// Whether something failed in that time, wherever, in a way that no host recognises: with an error that is not the
+    /// platform's, by an interrupt, or for want of memory.
+    pub fn fails_unrecognised(&self, from_ms: u64, to_ms: u64) -> bool {
+        if self.fails_at_edge(from_ms, to_ms) {
+            return true;
+        }
+        let is_unknown = |error: ErrorKind| matches!(error, ErrorKind::Unknown | ErrorKind::MemoryLimit);
+        self.delivered.iter().any(|each| {
+            let is_within = |at_ms: u64| (from_ms..=to_ms).contains(&at_ms);
+            match each.plan.map(|plan| &plan.effect) {
+                Some(Effect::Fail { error, text, lasting, .. }) => {
+                    let is_met = is_within(each.at_ms) || *lasting && each.at_ms <= to_ms;
+                    is_met && (is_unknown(*error) || text.is_some())
+                }
+                Some(Effect::Hold { fail: Some(error), .. }) => is_within(self.ends_ms(each)) && is_unknown(*error),
+                Some(Effect::Interrupt { .. } | Effect::Reset { kind: ResetKind::Memory | ResetKind::Moved }) => {
+                    is_within(each.at_ms)
+                }
+                _ => false,
+            }
+        })
     }
 
     /// Whether a hold left a client less than half of its patience before that time.

@@ -10,6 +10,8 @@ mod bridge_backlog_is_bounded;
 mod calls_are_primed;
 mod calls_keep_their_stream;
 mod cap_counts_every_build;
+mod capability_is_carried;
+mod cold_start_keeps_streams;
 mod cursor_replay_is_exact;
 mod disposal_is_recorded;
 mod disposed_session_serves_again;
@@ -22,22 +24,31 @@ mod eviction_takes_the_oldest;
 mod execution_ids_are_unique;
 mod gauge_matches_residents;
 mod idle_runtime_is_released;
+mod known_organization_needs_no_database;
 mod leases_are_returned;
 mod listeners_coexist;
 mod live_write_survives_the_store;
 mod lost_answers_are_obtainable;
 mod lost_holdings_expire;
+mod lost_writes_spare_the_start;
+mod nameless_alarm_ends;
+mod names_stay_in_their_organization;
 mod newest_event_is_kept;
 mod no_cross_context_io;
 mod one_build_at_a_time;
 mod one_message_one_stream;
 mod one_replay_at_a_time;
 mod one_teardown_at_a_time;
+mod only_owners_resume;
+mod only_revocation_condemns;
+mod owners_may_pass;
 mod paused_executions_are_findable;
 mod permits_are_returned;
 mod refusals_are_told;
+mod refusals_mean_what_they_say;
 mod registry_matches_residents;
 mod reservations_are_returned;
+mod resets_page_nobody;
 mod runtime_closed_once;
 mod statuses_mean_what_they_say;
 
@@ -85,6 +96,17 @@ pub const ALL: &[Invariant] = &[
     paused_executions_are_findable::INVARIANT,
     execution_ids_are_unique::INVARIANT,
     a_resume_can_be_repeated::INVARIANT,
+    nameless_alarm_ends::INVARIANT,
+    cold_start_keeps_streams::INVARIANT,
+    lost_writes_spare_the_start::INVARIANT,
+    resets_page_nobody::INVARIANT,
+    refusals_mean_what_they_say::INVARIANT,
+    owners_may_pass::INVARIANT,
+    known_organization_needs_no_database::INVARIANT,
+    names_stay_in_their_organization::INVARIANT,
+    capability_is_carried::INVARIANT,
+    only_revocation_condemns::INVARIANT,
+    only_owners_resume::INVARIANT,
     no_cross_context_io::INVARIANT,
     ended_session_stays_ended::INVARIANT,
     refusals_are_told::INVARIANT,

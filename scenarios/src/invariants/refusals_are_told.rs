@@ -32,7 +32,9 @@ fn fault_of(request: &Request, status: u64, end: &Event) -> Option<String> {
         return Some(format!("with status {status}"));
     }
     let is_told = matches!(end.field("answer"), Some(Value::Json(error)) if error["code"].is_i64());
-    (!is_told && request.op() != "close").then(|| format!("with status {status} and no JSON-RPC error"))
+    // The console speaks no JSON-RPC, and says what it refuses in words of its own.
+    let is_spared = matches!(request.op(), "close" | "look" | "decide");
+    (!is_told && !is_spared).then(|| format!("with status {status} and no JSON-RPC error"))
 }
 
 #[cfg(test)]
@@ -56,5 +58,8 @@ mod tests {
         assert_eq!(violation(INVARIANT, refused(500, error())).what, "a call is refused with status 500");
         let found = violation(INVARIANT, refused(404, json!("gone")));
         assert_eq!(found.what, "a call is refused with status 404 and no JSON-RPC error");
+        let looked = |status| refused(status, json!("gone")).change("request.begin", 4, "op", "look".into());
+        assert_eq!(judged(INVARIANT, looked(404)), Verdict::Held);
+        assert_eq!(violation(INVARIANT, looked(500)).what, "a look is refused with status 500");
     }
 }

@@ -45,6 +45,8 @@ pub struct Session {
     pub requests: BTreeSet<String>,
     /// Executions of the runtime that wait for a person.
     pub paused: BTreeSet<String>,
+    /// Executions that an engine knew before its runtime was installed, with its number.
+    pub kept: BTreeSet<(u64, String)>,
     /// When the last live thing ended.
     pub live_ended_at_ms: Option<u64>,
     /// Since when it is condemned: marked for destruction.
@@ -117,6 +119,7 @@ impl Session {
         self.isolate = None;
         self.runtime = None;
         self.paused.clear();
+        self.kept.clear();
         self.start_count = 0;
         self.init_count = 0;
         self.teardown_count = 0;

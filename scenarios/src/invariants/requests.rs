@@ -1,7 +1,7 @@
 //! The requests of a history, each with its begin, head and end together.
 
 use super::in_use::InUse;
-use crate::plan::Plan;
+use crate::plan::{Plan, Token};
 use crate::trace::{Event, Stream, Trace};
 use std::collections::BTreeMap;
 
@@ -87,6 +87,13 @@ impl<'a> Request<'a> {
         let code = step.filter(|_| self.op() == "call").and_then(|step| client.code_of_step(step));
         let expected = code.and_then(|code| crate::expect::evaluate(&code));
         expected.is_some_and(|expected| expected.wait_ms > client.request_timeout_ms / 2)
+    }
+
+    /// The token that it presented; in the touch it is the one that the client came to last.
+    pub fn token(&self, plan: &Plan) -> Token {
+        let client = plan.clients.iter().find(|client| client.name == self.client());
+        let step = self.begin.number("step").and_then(|step| usize::try_from(step).ok());
+        client.zip(step).map(|(client, step)| client.token_at(step)).unwrap_or_default()
     }
 
     /// Whether the client got what it came for: an answer, or for a stream its 200.

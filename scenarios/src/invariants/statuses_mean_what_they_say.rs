@@ -1,6 +1,7 @@
 //! I43: 404 says that the session is gone for good, and 503 that it is not.
 
 use super::faults::FaultLog;
+use super::requests::Request;
 use super::streams::{ends_session, happened, opened};
 use super::{Case, Invariant, Kind, Verdict, Violation};
 
@@ -16,7 +17,9 @@ fn judge(case: &Case<'_>) -> Verdict {
     let opened = opened(case);
     let faults = FaultLog::of(case.plan, case.trace);
     let mut violations = Vec::new();
-    for request in case.requests().iter().filter(|request| request.op() != "open") {
+    // In the console 404 is said of executions too.
+    let is_judged = |request: &&Request| !matches!(request.op(), "open" | "look" | "decide");
+    for request in case.requests().iter().filter(is_judged) {
         let Some(end) = request.end.filter(|_| request.outcome() == Some("refused")) else { continue };
         let session = request.session.as_str();
         let Some(&opened) = opened.get(session).filter(|opened| **opened < request.begin.ordinal) else { continue };
@@ -46,6 +49,8 @@ mod tests {
     fn a_404_of_a_living_session_and_a_503_of_an_ended_one_are_named() {
         let found = violation(INVARIANT, refused(404));
         assert_eq!(found.what, "a call is answered 404 although nothing ended its session");
+        let looked = refused(404).change("request.begin", 4, "op", "look".into());
+        assert_eq!(judged(INVARIANT, looked), Verdict::Held);
         let ended = |trace: Builder| trace.state(4_000, "s1", "condemned", &[]);
         let found = violation(INVARIANT, ended(refused(503)));
         assert_eq!(found.what, "a call is answered 503 although its session was ended before");

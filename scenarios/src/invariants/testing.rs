@@ -133,6 +133,11 @@ impl Builder {
         self
     }
 
+    /// Puts all events of a name into another stream.
+    pub fn retell(&mut self, name: &str, stream: Stream) {
+        self.events.iter_mut().filter(|event| event.name == name).for_each(|event| event.stream = stream);
+    }
+
     /// Gives all events of one name another.
     pub fn rename(mut self, from: &str, to: &'static str) -> Self {
         for event in self.events.iter_mut().filter(|event| event.name == from) {

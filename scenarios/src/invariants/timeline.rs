@@ -187,11 +187,17 @@ fn apply_state(session: &mut Session, event: &Event) -> bool {
         "disposal.begin" => session.disposal_count += 1,
         "disposal.end" => lower(&mut session.disposal_count),
         "runtime.installed" => {
-            session.runtime = Some(Runtime { number: event.number("runtime"), engine: event.number("engine"), at_ms });
+            let engine = event.number("engine");
+            session.runtime = Some(Runtime { number: event.number("runtime"), engine, at_ms });
+            let kept = std::mem::take(&mut session.kept).into_iter();
+            session.paused.extend(kept.filter(|(of, _)| Some(*of) == engine).map(|(_, execution)| execution));
         }
         "runtime.released" => {
             session.runtime = None;
             session.paused.clear();
+        }
+        "execution.kept" => {
+            session.kept.insert((event.number("engine").unwrap_or(0), key_of(event, "execution")));
         }
         // What an engine runs outlives its runtime, and then pauses where nobody looks.
         "execution.paused" if session.runtime.is_some_and(|runtime| runtime.engine == event.number("engine")) => {
@@ -201,8 +207,7 @@ fn apply_state(session: &mut Session, event: &Event) -> bool {
             session.end_live(at_ms);
         }
         "activity" => session.activity_at_ms = Some(at_ms),
-        // Condemning comes from outside; what an alarm handler decides by itself is no verdict on the session.
-        "condemned" if !session.is_alarm_running => {
+        "condemned" => {
             session.condemned_at_ms = session.condemned_at_ms.or(Some(at_ms));
         }
         "destroy.begin" => session.is_destroying = true,

@@ -17,6 +17,7 @@ pub(crate) fn sample() -> Plan {
             name: "s1".into(),
             account: "account-1".into(),
             organization: "organization-1".into(),
+            elicitation: Elicitation::Model,
             reopen_stream: false,
             request_timeout_ms: 60_000,
             steps: vec![

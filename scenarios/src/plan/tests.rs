@@ -184,7 +184,8 @@ fn what_goes_together_is_checked() {
     assert!(long.validate().is_err());
 
     let mut lost = sample();
-    lost.clients[0].steps[1].action = Action::Resume { response: Response::Accept, of: Some("s7".into()) };
+    lost.clients[0].steps[1].action =
+        Action::Resume { response: Response::Accept, of: Some("s7".into()), overlap: false };
     let told = lost.validate().expect_err("nobody").to_string();
     assert!(told.contains("clients[0].steps[1].action.of: no client is called \"s7\""), "{told}");
 }

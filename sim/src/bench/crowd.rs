@@ -1,8 +1,8 @@
 //! Worlds with many sessions, all resident to the end: spread over time, so that what grows is their number alone.
 
 use scenarios::plan::{
-    Action, CallPlan, CallerPlan, ClientPlan, Core, HostConfig, Plan, RuntimeBuild, Settle, Severity, Step,
-    StoredObject, VERSION, World,
+    Action, CallPlan, CallerPlan, ClientPlan, Core, Elicitation, HostConfig, Plan, RuntimeBuild, Settle, Severity,
+    Step, StoredObject, VERSION, World,
 };
 use scenarios::seed::{Entropy, Seed};
 use serde::{Deserialize, Serialize};
@@ -82,6 +82,7 @@ impl Crowd {
             name: format!("s{number}"),
             account: format!("account-{number}"),
             organization: format!("organization-{number}"),
+            elicitation: Elicitation::Model,
             reopen_stream: false,
             request_timeout_ms: 60_000,
             steps: std::iter::once(open).chain((1..=u64::from(self.calls)).map(call)).collect(),

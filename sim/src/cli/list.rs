@@ -8,7 +8,7 @@ use crate::exit_code::ExitCode;
 use crate::report::kind_word;
 use crate::text::table;
 use model::defect::DEFECTS;
-use scenarios::{invariants, reach};
+use scenarios::{invariants, reach, strength};
 use serde_json::{Value as Json, json};
 
 /// Arguments of `sim list`.
@@ -74,7 +74,7 @@ impl What {
             Self::Scenarios => &["id", "story"],
             Self::Invariants => &["name", "kind", "claim"],
             Self::Reach => &["name", "source", "claim"],
-            Self::Defects => &["name", "source", "caught_by", "story"],
+            Self::Defects => &["name", "source", "predicted", "story"],
         }
     }
 
@@ -86,9 +86,10 @@ impl What {
                 invariants::ALL.iter().map(|each| row(&[each.name, kind_word(each.kind), each.claim])).collect()
             }
             Self::Reach => reach::rows().iter().map(|each| row(&[each.name, each.source, each.claim])).collect(),
-            Self::Defects => {
-                DEFECTS.iter().map(|each| row(&[each.name, each.source, each.caught_by, each.story])).collect()
-            }
+            Self::Defects => DEFECTS
+                .iter()
+                .map(|each| row(&[each.name, each.source, strength::predicted(each.name).unwrap_or("?"), each.story]))
+                .collect(),
         }
     }
 

@@ -6,6 +6,7 @@ mod bench_part;
 mod console;
 mod contract;
 mod corpus;
+mod defects;
 mod fuzz;
 mod list;
 mod meta;
@@ -64,6 +65,8 @@ enum Command {
     Fuzz(fuzz::Args),
     /// Run many seeds, and print which situations they came to and how close they came to the others
     Reach(reach::Args),
+    /// Print what can be broken and the check predicted to catch it; with `--run`, which check does, and how soon
+    Defects(defects::Args),
     /// Print the suspension points of the modelled host
     Operations(operations::Args),
     /// Measure what must be fast or small, or set two builds against each other
@@ -121,6 +124,7 @@ fn dispatch(parsed: CommandLine, console: &mut Console) -> Result<ExitCode, Erro
         Command::Meta(args) => meta::execute(&args, console),
         Command::Fuzz(args) => fuzz::execute(&args, console),
         Command::Reach(args) => reach::execute(&args, console),
+        Command::Defects(args) => defects::execute(&args, console),
         Command::Operations(args) => operations::execute(&args, console),
         Command::Bench(args) => bench::execute(&args, console),
         Command::BenchPart(args) => bench_part::execute(&args, console),

@@ -6,8 +6,9 @@ use super::verdict::{Runs, TRIAL, about};
 use crate::error::Error;
 use crate::signature::Signature;
 use crate::trial::{Answer, Judge};
-use model::defect::{DEFECTS, DefectInfo, UNCLAIMED};
+use model::defect::{DEFECTS, DefectInfo};
 use scenarios::plan::{Core, Plan};
+use scenarios::strength;
 
 /// Makes an entry of a plan.
 ///
@@ -146,8 +147,8 @@ fn broken(keeps: &Keeps, answer: &Answer, as_it_is: &Answer) -> Result<Shown, Er
 fn predicted(keeps: &Keeps) -> Vec<&'static str> {
     let is_named = |info: &&DefectInfo| keeps.defects.iter().any(|name| name == info.name);
     let is_on = |info: &&DefectInfo| is_named(info) || keeps.core == Some(Core::Described) && info.described;
-    let mut claims: Vec<&str> = DEFECTS.iter().filter(is_on).map(|info| info.caught_by).collect();
-    claims.retain(|claim| *claim != UNCLAIMED);
+    let on = DEFECTS.iter().filter(is_on);
+    let mut claims: Vec<&str> = on.filter_map(|info| strength::expected(info.name)).collect();
     claims.sort_unstable();
     claims.dedup();
     claims

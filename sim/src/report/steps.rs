@@ -25,7 +25,10 @@ pub fn before(plan: &Plan, trace: &Trace, at_ms: u64, client: Option<&str>) -> V
     for each in plan.clients.iter().filter(|each| client.is_none_or(|client| each.name == client)) {
         for (step, index) in each.steps.iter().zip(0u64..) {
             // What makes no request shows in no history, and begins when it was planned or later.
-            let is_silent = matches!(step.action, Action::EndStream {} | Action::Adopt { .. } | Action::Stall { .. });
+            let is_silent = matches!(
+                step.action,
+                Action::EndStream {} | Action::Adopt { .. } | Action::Stall { .. } | Action::Present { .. }
+            );
             let planned = is_silent.then_some(step.at_ms);
             if let Some(began) = begun.get(&(each.name.as_str(), index)).copied().or(planned)
                 && began <= at_ms
@@ -57,6 +60,7 @@ fn words(action: &Action) -> &'static str {
         Action::Post { .. } => "call execute",
         Action::Listen {} => "stream beside",
         Action::EndStream {} => "end stream",
+        Action::Present { token } => token.words(),
         other => other.name(),
     }
 }

@@ -190,7 +190,7 @@ mod tests {
         plan.clients.truncate(2);
         let step = |action| Step { at_ms: 0, action };
         plan.clients[0].steps = vec![step(Action::Open {}), step(Action::Ping {}), step(Action::Open {})];
-        let resume = Action::Resume { response: Response::Accept, of: Some("s1".into()) };
+        let resume = Action::Resume { response: Response::Accept, of: Some("s1".into()), overlap: false };
         plan.clients[1].steps = vec![step(Action::Open {}), step(resume)];
         let when = When::At { at_ms: 5, session: Some("s1.2".into()) };
         plan.faults = vec![FaultPlan::new(when, Effect::Reset { kind: ResetKind::Moved })];

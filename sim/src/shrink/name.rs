@@ -1,7 +1,7 @@
 //! Names and order of what a plan lists: the first client is `s1`, and what could stand in either order stands in one.
 
 use scenarios::decision::DecisionName;
-use scenarios::plan::{Action, Effect, Plan, When, client_of};
+use scenarios::plan::{Effect, Plan, When, client_of};
 use std::collections::BTreeMap;
 
 /// The name of a client by its place in the list.
@@ -65,7 +65,7 @@ fn rename(plan: &Plan, clients: &BTreeMap<String, String>, callers: &BTreeMap<St
     for client in &mut changed.clients {
         session(&mut client.name);
         for step in &mut client.steps {
-            if let Action::Resume { of: Some(of), .. } | Action::Adopt { of } = &mut step.action {
+            if let Some(of) = step.action.other_mut() {
                 session(of);
             }
         }
@@ -106,7 +106,7 @@ fn client_key(plan: &Plan, client: usize) -> String {
     let client = &plan.clients[client];
     let first_ms = client.steps.first().map_or(0, |step| step.at_ms);
     let steps = serde_json::to_string(&client.steps).unwrap_or_default();
-    format!("{first_ms:020} {steps} {}", client.reopen_stream)
+    format!("{first_ms:020} {steps} {} {:?}", client.reopen_stream, client.elicitation)
 }
 
 fn fault_key(plan: &Plan, fault: usize) -> String {
@@ -142,7 +142,7 @@ pub fn swapped_faults(plan: &Plan, first: usize) -> Plan {
 mod tests {
     use super::*;
     use scenarios::catalog;
-    use scenarios::plan::{FaultPlan, ResetKind, Response, Step};
+    use scenarios::plan::{Action, FaultPlan, ResetKind, Response, Step};
     use scenarios::seed::Seed;
 
     #[test]
@@ -151,7 +151,7 @@ mod tests {
         plan.clients = plan.clients.split_off(3);
         plan.clients.truncate(2);
         assert_eq!((plan.clients[0].name.as_str(), plan.clients[1].name.as_str()), ("s4", "s5"));
-        let resume = Action::Resume { response: Response::Accept, of: Some("s4".into()) };
+        let resume = Action::Resume { response: Response::Accept, of: Some("s4".into()), overlap: false };
         plan.clients[1].steps.push(Step { at_ms: 9, action: resume });
         let when = When::At { at_ms: 5, session: Some("s4".into()) };
         plan.faults = vec![FaultPlan::new(when, Effect::Reset { kind: ResetKind::Moved })];

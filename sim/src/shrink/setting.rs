@@ -1,7 +1,7 @@
 //! The settings of a plan that are not numbers: each has a plainer state, and a plan is the simpler the fewer stand otherwise.
 
 use super::code;
-use scenarios::plan::{Action, Core, Edge, Effect, Plan, RuntimeBuild, Severity, When};
+use scenarios::plan::{Action, Core, Edge, Effect, Elicitation, Plan, RuntimeBuild, Severity, Token, When};
 
 /// A setting that stands otherwise than in the plainest plan; indexes are those of the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +16,10 @@ pub enum Setting {
     Touch,
     /// A client that opens its stream again.
     Reopen(usize),
+    /// A client whose people decide in the browser.
+    Browser(usize),
+    /// A token that is not the client's own.
+    Token(usize, usize),
     /// A call that the next step does not wait for.
     Overlap(usize, usize),
     /// A resume of what another client was told.
@@ -60,16 +64,9 @@ pub fn settings(plan: &Plan) -> Vec<Setting> {
     add(plan.settle.touch, Setting::Touch);
     for (at, client) in plan.clients.iter().enumerate() {
         add(client.reopen_stream, Setting::Reopen(at));
+        add(client.elicitation != Elicitation::default(), Setting::Browser(at));
         for (step, each) in client.steps.iter().enumerate() {
-            add(matches!(each.action, Action::Call { .. }), Setting::Call(at, step));
-            add(matches!(each.action, Action::Call { overlap: true, .. }), Setting::Overlap(at, step));
-            add(matches!(each.action, Action::Resume { of: Some(_), .. }), Setting::Of(at, step));
-            add(matches!(each.action, Action::Post { .. }), Setting::Post(at, step));
-            let is_cut =
-                matches!(each.action, Action::Post { cut: Some(_), .. } | Action::Recover { cut: Some(_), .. });
-            add(is_cut, Setting::Cut(at, step));
-            add(matches!(each.action, Action::Recover { fresh: true, .. }), Setting::Fresh(at, step));
-            add(matches!(each.action, Action::Listen {}), Setting::Beside(at, step));
+            of_action(&each.action, (at, step), &mut add);
         }
     }
     for (at, caller) in plan.callers.iter().enumerate() {
@@ -97,6 +94,21 @@ pub fn settings(plan: &Plan) -> Vec<Setting> {
     list
 }
 
+/// The settings of one step.
+fn of_action(action: &Action, (at, step): (usize, usize), add: &mut impl FnMut(bool, Setting)) {
+    add(matches!(action, Action::Call { .. }), Setting::Call(at, step));
+    let goes_on = matches!(action, Action::Call { overlap: true, .. } | Action::Resume { overlap: true, .. });
+    add(goes_on, Setting::Overlap(at, step));
+    let of_other = matches!(action, Action::Resume { of: Some(_), .. } | Action::Decide { of: Some(_), .. });
+    add(of_other, Setting::Of(at, step));
+    add(matches!(action, Action::Present { token } if *token != Token::Own), Setting::Token(at, step));
+    add(matches!(action, Action::Post { .. }), Setting::Post(at, step));
+    let is_cut = matches!(action, Action::Post { cut: Some(_), .. } | Action::Recover { cut: Some(_), .. });
+    add(is_cut, Setting::Cut(at, step));
+    add(matches!(action, Action::Recover { fresh: true, .. }), Setting::Fresh(at, step));
+    add(matches!(action, Action::Listen {}), Setting::Beside(at, step));
+}
+
 /// How many settings stand otherwise; a severity counts by its grade.
 pub fn count(plan: &Plan) -> u64 {
     settings(plan).len() as u64
@@ -111,17 +123,22 @@ pub fn plain(plan: &Plan, setting: &Setting) -> Option<Plan> {
         Setting::Core => changed.core = Core::default(),
         Setting::Touch => changed.settle.touch = false,
         Setting::Reopen(client) => changed.clients.get_mut(*client)?.reopen_stream = false,
+        Setting::Browser(client) => changed.clients.get_mut(*client)?.elicitation = Elicitation::default(),
         Setting::Overlap(client, step)
         | Setting::Of(client, step)
         | Setting::Call(client, step)
         | Setting::Cut(client, step)
         | Setting::Post(client, step)
         | Setting::Fresh(client, step)
-        | Setting::Beside(client, step) => {
+        | Setting::Beside(client, step)
+        | Setting::Token(client, step) => {
             let action = &mut changed.clients.get_mut(*client)?.steps.get_mut(*step)?.action;
             match (setting, &mut *action) {
-                (Setting::Overlap(..), Action::Call { overlap, .. }) => *overlap = false,
-                (Setting::Of(..), Action::Resume { of, .. }) => *of = None,
+                (Setting::Overlap(..), Action::Call { overlap, .. } | Action::Resume { overlap, .. }) => {
+                    *overlap = false
+                }
+                (Setting::Of(..), Action::Resume { of, .. } | Action::Decide { of, .. }) => *of = None,
+                (Setting::Token(..), Action::Present { token }) => *token = Token::Own,
                 (Setting::Call(..), Action::Call { .. }) => *action = Action::Ping {},
                 (Setting::Cut(..), action) => *action.cut_mut()? = None,
                 (Setting::Post(..), Action::Post { code, .. }) => {

@@ -79,7 +79,7 @@ fn a_woken_waiter_goes_on_inside_the_record() {
         let id: Arc<str> = "exec_1".into();
         let (waiting, waited_id) = (Rc::clone(&session), Arc::clone(&id));
         drop(call(async move {
-            let taken = approvals::wait(&waiting, &waited_id, &crate::fx::Fiber::new()).await;
+            let taken = approvals::wait(&waiting, &waited_id, true, &crate::fx::Fiber::new()).await;
             log(format_args!("taken {} at {}", taken.is_ok(), ticks()));
         }));
         hops(6).await;

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{RESUME, SessionTools, results};
 use crate::agents::transport::RequestExtra;
 use crate::config::BROWSER_APPROVAL_WAIT_TIMEOUT_MS;
+use crate::defect::defect;
 use crate::fx::{Cause, within};
 use crate::platform::JsError;
 use crate::session::interaction::Response;
@@ -56,18 +57,34 @@ impl SessionTools {
 
     async fn resume_by_decision(&self, id: &Arc<str>, span: &Span, extra: &RequestExtra) -> Result<Value, JsError> {
         let session = self.session()?;
+        // Found here: what nobody waits for any more, or never did, was waited for, and asked about again.
+        let is_open = self.engine.paused(id).is_some() || defect!(session.config, BrowserResumeWaitsForNothing);
         let waiting = within(BROWSER_APPROVAL_WAIT_TIMEOUT_MS, |fiber| {
             let (session, id) = (Rc::clone(&session), Arc::clone(id));
-            async move { approvals::wait(&session, &id, &fiber).await }
+            async move { approvals::wait(&session, &id, is_open, &fiber).await }
         });
         // No decision in time, or another waiter was quicker to take it.
-        let Some(response) = waiting.await.map_err(Cause::into_error)?.flatten() else {
+        let decided = waiting.await.map_err(Cause::into_error)?.flatten();
+        if decided.is_none() && is_open {
             let name = "mcp.host.tool.resume.user_approval_required";
             self.marker(name, span, id, None, extra).end();
             return Ok(self.approval_required(id, None));
-        };
-        span.set("mcp.execute.resume.action", response.action.word());
-        Ok(match resume_here(&session, &self.engine, id, response, span).await? {
+        }
+        if let Some(response) = &decided {
+            span.set("mcp.execute.resume.action", response.action.word());
+        }
+        self.resume_known(&session, id, decided.unwrap_or_else(Response::none), span).await
+    }
+
+    /// What a resume in this session comes to, where no other is asked.
+    async fn resume_known(
+        &self,
+        session: &Rc<SessionObject>,
+        id: &Arc<str>,
+        response: Response,
+        span: &Span,
+    ) -> Result<Value, JsError> {
+        Ok(match resume_here(session, &self.engine, id, response, span).await? {
             Some(outcome) => self.answer(outcome, "browser_resume", span),
             None => results::refused(id, Refusal::NotFound),
         })

@@ -6,7 +6,7 @@
 
 use crate::catalog::Scenario;
 use crate::catalog::draft::{APPROVAL_WINDOW_MS, ClientDraft, Draft};
-use crate::plan::{Action, Plan, Response};
+use crate::plan::{Plan, Response};
 use crate::seed::Seed;
 
 /// Pauses and their ceiling.
@@ -42,7 +42,7 @@ fn plan(seed: Seed) -> Plan {
         };
         client.rest(silence_ms);
         let response = *rng.pick(&[Response::Accept, Response::Accept, Response::Decline, Response::Cancel]);
-        client.act(Action::Resume { response, of: None });
+        client.resume(response, None);
         if rng.chance(1, 2) {
             client.rest(rng.between(1, 2 * draft.timeout_ms()));
             client.call(&mut rng, 0);

@@ -194,7 +194,7 @@ impl Swarm {
             Use::Ask => client.ask(rng),
             Use::Resume => {
                 let response = *rng.pick(&[Response::Accept, Response::Decline, Response::Cancel]);
-                client.act(Action::Resume { response, of: None });
+                client.resume(response, None);
             }
             Use::Reopen => {
                 client.close();

@@ -1,0 +1,59 @@
+//! A session is used while or right after its runtime goes, and its next server must not meet the transport of the last.
+//!
+//! Goal: a restore after a disposal works however close it follows, and no request is left with a server that is gone.
+//! Method: sessions at their idle deadline, requests of their clients and of other workers aimed at the milliseconds of
+//! the disposal, steps of the teardown held meanwhile, a server whose close fails; then calls that need the new runtime.
+
+use crate::catalog::Scenario;
+use crate::catalog::draft::direct::{call, identity};
+use crate::catalog::draft::{ClientDraft, Draft, fail, operation};
+use crate::plan::{Edge, Effect, ErrorKind, Plan};
+use crate::seed::Seed;
+
+/// Restores on the heels of a disposal.
+pub const SCENARIO: Scenario = Scenario {
+    id: ID,
+    story: "a session is used in the milliseconds of its disposal and right after it: its next server has a transport of its own",
+    weight: 3,
+    sometimes: &["situation/start-during-teardown"],
+    plan,
+};
+
+const ID: &str = "restore/stale-transport";
+
+/// Steps of a teardown that are held.
+const STEPS: &[&str] =
+    &["teardown · server.close", "teardown · db.end", "teardown · db.end dialled", "dispose · storage.deleteAlarm"];
+
+fn plan(seed: Seed) -> Plan {
+    let mut draft = Draft::new(ID, seed);
+    draft.timeout(draft.rng("timeout").between(1_000, 8_000));
+    let mut rng = draft.rng("heels");
+    let mut client = ClientDraft::new(1, rng.below(500));
+    client.open();
+    client.rest(rng.between(1, 500));
+    client.call(&mut rng, 0);
+    let name = client.name().to_owned();
+    for n in 1..=rng.between(1, 3) {
+        if rng.chance(2, 3) {
+            let effect = match rng.below(4) {
+                0 => fail(ErrorKind::Unknown),
+                _ => Effect::Delay { ms: *rng.pick(&[5, 60, 600, 3_000]) },
+            };
+            let (step, edge) = (*rng.pick(STEPS), *rng.pick(&[Edge::Begin, Edge::End]));
+            draft.fault_by_chance(operation(step, edge, n as u32, &name), effect);
+        }
+        let spread_ms = *rng.pick(&[20, 100, 800]);
+        client.rest(draft.timeout_ms() - 10 + rng.below(spread_ms));
+        let met_ms = client.now_ms();
+        for _ in 0..rng.below(2) {
+            client.call_beside(&mut rng, 0);
+        }
+        client.call(&mut rng, 0);
+        if rng.chance(1, 2) {
+            draft.call("worker", call(met_ms + rng.below(spread_ms), &name, "validateMcpSessionOwner", identity(1)));
+        }
+    }
+    draft.client(client);
+    draft.until_idle()
+}
