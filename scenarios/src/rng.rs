@@ -53,6 +53,14 @@ impl Rng {
         &items[self.below(items.len() as u64) as usize]
     }
 
+    /// One of the names, each as likely.
+    ///
+    /// # Panics
+    /// If there are none.
+    pub fn pick_name(&mut self, names: &[&'static str]) -> &'static str {
+        names[self.below(names.len() as u64) as usize]
+    }
+
     /// One of the items, each as likely as its weight says.
     ///
     /// # Panics

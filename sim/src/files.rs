@@ -91,8 +91,8 @@ pub fn is_temporary(name: &str) -> bool {
 
 /// Whether a file name is one that [`write_atomically`] writes to on its way to one of these files.
 pub fn is_temporary_of(name: &str, files: &[&str]) -> bool {
-    let is_of = |file: &&str| name.strip_prefix('.').is_some_and(|rest| rest.starts_with(&format!("{file}.")));
-    is_temporary(name) && files.iter().any(|file| is_of(&file))
+    let is_of = |file: &str| name.strip_prefix('.').is_some_and(|rest| rest.starts_with(&format!("{file}.")));
+    is_temporary(name) && files.iter().any(|file| is_of(file))
 }
 
 /// A path as text that is safe to show.

@@ -29,6 +29,9 @@ enum Shows {
     Fact(Fact, Pattern),
 }
 
+/// Whether a fact is so of a session now.
+type While = fn(&Session) -> bool;
+
 /// What the events of each name may show.
 struct Index {
     /// Hash of stream and name, sorted, and where its entries are.
@@ -41,7 +44,7 @@ struct Index {
     /// Where the prefixes of each row are.
     chains: Vec<Range<usize>>,
     /// Facts that are so of a session for a while.
-    whiles: Vec<(u128, fn(&Session) -> bool)>,
+    whiles: Vec<(u128, While)>,
     states: Vec<(usize, Phase)>,
     changes: Vec<(usize, Phase, Phase, &'static str)>,
 }

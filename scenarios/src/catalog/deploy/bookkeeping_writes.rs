@@ -35,7 +35,7 @@ fn plan(seed: Seed) -> Plan {
     let mut client = ClientDraft::new(1, 0);
     for _ in 0..rng.between(1, 2) {
         let edge = *rng.pick_weighted(&[(3, Edge::Begin), (1, Edge::End)]);
-        let when = operation(*rng.pick(WRITES), edge, rng.between(1, 3) as u32, client.name());
+        let when = operation(rng.pick_name(WRITES), edge, rng.between(1, 3) as u32, client.name());
         draft.fault_by_chance(when, fail(ErrorKind::CodeUpdate));
     }
     client.open();

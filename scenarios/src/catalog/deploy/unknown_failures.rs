@@ -39,7 +39,7 @@ fn plan(seed: Seed) -> Plan {
         let text = Some("quota exceeded for namespace".to_owned());
         let effect = Effect::Fail { error: ErrorKind::Unknown, text, flags: None, lasting: false };
         let n = rng.between(1, 3) as u32;
-        draft.fault_by_chance(operation(*rng.pick(OPERATIONS), Edge::Begin, n, client.name()), effect);
+        draft.fault_by_chance(operation(rng.pick_name(OPERATIONS), Edge::Begin, n, client.name()), effect);
         client.open();
         client.rest(rng.between(100, 2_000) + draft.latency_ms());
         if rng.chance(1, 2) {

@@ -32,7 +32,7 @@ fn plan(seed: Seed) -> Plan {
         let error = *rng.pick(&[ErrorKind::Unknown, ErrorKind::CodeUpdate, ErrorKind::InternalError]);
         let effect = Effect::Fail { error, text: None, flags: None, lasting: false };
         let edge = *rng.pick(&[Edge::Begin, Edge::End]);
-        draft.fault_by_chance(operation(*rng.pick(STEPS), edge, n, client.name()), effect);
+        draft.fault_by_chance(operation(rng.pick_name(STEPS), edge, n, client.name()), effect);
         client.open();
         client.rest(1_000 + draft.latency_ms());
         if n == 1 {

@@ -30,7 +30,7 @@ fn plan(seed: Seed) -> Plan {
     let held_ms = *rng.pick(&[0, 5, 200, 2_000]);
     if held_ms > 0 {
         let held = Effect::Hold { release: None, for_ms: Some(held_ms), fail: None };
-        draft.fault_by_chance(operation(*rng.pick(STEPS), Edge::Begin, 1, client.name()), held);
+        draft.fault_by_chance(operation(rng.pick_name(STEPS), Edge::Begin, 1, client.name()), held);
     }
     for number in 1..=rng.between(1, 3) {
         let worker = format!("neighbour-{number}");
