@@ -28,7 +28,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     for request in case.requests().iter().filter(|request| request.op() != "open") {
         let Some(ended) = ended.get(request.session.as_str()) else { continue };
         let (Some(status), Some(shown)) = (request.status(), request.head.or(request.end)) else { continue };
-        if request.begin.ordinal < *ended || status == 404 {
+        if request.begin.ordinal < *ended || status == 404 || request.names_no_session(case.requests()) {
             continue;
         }
         // A planned failure of the session's stub is a transient one to the edge.
@@ -60,6 +60,15 @@ mod tests {
     fn a_call_that_is_served_after_the_delete_is_named() {
         let found = violation(INVARIANT, ended());
         assert_eq!(found.what, "a call on a session that was ended is answered 200");
+    }
+
+    #[test]
+    fn who_asked_for_a_new_session_in_vain_names_none() {
+        let number = ("request", 91_u64.into());
+        let refused = ended()
+            .history(3_100, "s1", "request.begin", &[number.clone(), ("op", "open".into())])
+            .history(3_200, "s1", "request.end", &[number, ("outcome", "refused".into())]);
+        assert_eq!(judged(INVARIANT, refused), Verdict::Held);
     }
 
     #[test]

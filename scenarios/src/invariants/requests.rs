@@ -96,6 +96,15 @@ impl<'a> Request<'a> {
         client.zip(step).map(|(client, step)| client.token_at(step)).unwrap_or_default()
     }
 
+    /// Whether the client has no session to name: it asked for a new one, which makes it forget what it had, and was given
+    /// none.
+    pub fn names_no_session(&self, all: &[Request]) -> bool {
+        let is_own = |other: &&Request| other.op() == "open" && other.client() == self.client();
+        let last = all.iter().filter(is_own).rfind(|open| open.begin.ordinal < self.begin.ordinal);
+        let was_given = |open: &Request| open.is_served() && open.end.is_some_and(|end| end.ordinal < self.begin.ordinal);
+        last.is_some_and(|open| !was_given(open))
+    }
+
     /// Whether the client got what it came for: an answer, or for a stream its 200.
     pub fn is_served(&self) -> bool {
         match self.op() {

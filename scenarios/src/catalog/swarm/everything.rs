@@ -212,7 +212,8 @@ impl Swarm {
         let n = rng.between(1, 3) as u32;
         let inside = operation(rng.pick_name(OPERATIONS), edge, n, &session);
         let when = if rng.chance(2, 3) { inside.clone() } else { at(at_ms, &session) };
-        let place = if rng.chance(1, 8) { operation(rng.pick_name(EDGE_OPERATIONS), edge, n, &session) } else { inside };
+        let place =
+            if rng.chance(1, 8) { operation(rng.pick_name(EDGE_OPERATIONS), edge, n, &session) } else { inside };
         match rng.pick_weighted(&self.troubles).to_owned() {
             Trouble::Fail => {
                 let error = *rng.pick(&[ErrorKind::CodeUpdate, ErrorKind::InternalError, ErrorKind::Unknown]);
