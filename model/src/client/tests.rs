@@ -194,6 +194,7 @@ fn a_call_that_is_cut_is_asked_for_after_its_last_event_or_without_it() {
         rt::sleep_ms(20).await;
         client.recover(false, None).await;
         client.recover(true, Some(Cut { after_events: 0, ms: 50 })).await;
+        rt::sleep_ms(20).await;
     });
     let expected = [
         "s1 #1 POST call",

@@ -65,9 +65,12 @@ mod tests {
     #[test]
     fn who_asked_for_a_new_session_in_vain_names_none() {
         let number = ("request", 91_u64.into());
-        let refused = ended()
-            .history(3_100, "s1", "request.begin", &[number.clone(), ("op", "open".into())])
-            .history(3_200, "s1", "request.end", &[number, ("outcome", "refused".into())]);
+        let refused = ended().history(3_100, "s1", "request.begin", &[number.clone(), ("op", "open".into())]).history(
+            3_200,
+            "s1",
+            "request.end",
+            &[number, ("outcome", "refused".into())],
+        );
         assert_eq!(judged(INVARIANT, refused), Verdict::Held);
     }
 

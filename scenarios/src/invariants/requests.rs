@@ -101,7 +101,8 @@ impl<'a> Request<'a> {
     pub fn names_no_session(&self, all: &[Request]) -> bool {
         let is_own = |other: &&Request| other.op() == "open" && other.client() == self.client();
         let last = all.iter().filter(is_own).rfind(|open| open.begin.ordinal < self.begin.ordinal);
-        let was_given = |open: &Request| open.is_served() && open.end.is_some_and(|end| end.ordinal < self.begin.ordinal);
+        let was_given =
+            |open: &Request| open.is_served() && open.end.is_some_and(|end| end.ordinal < self.begin.ordinal);
         last.is_some_and(|open| !was_given(open))
     }
 
