@@ -6,8 +6,9 @@ use serde_json::Value as Json;
 const BEGIN: &str = "<!-- sim bench: begin; written by `sim bench --write`, not by hand -->";
 const END: &str = "<!-- sim bench: end -->";
 
-/// The smallest amounts that still measure everything. Of the row of sessions a small and a larger world are left.
+/// One scenario, and the smallest amounts that still measure everything. Of the row of sessions a small and a larger world are left.
 const TINY: &[&str] = &[
+    "--scenario=idle/stream-stays-open",
     "--seeds=3",
     "--floor-seeds=1",
     "--memory-runs=20",
@@ -129,11 +130,11 @@ fn what_is_no_other_build_is_refused_in_one_sentence() {
 fn a_document_without_markers_is_refused_before_anything_is_measured() {
     let scratch = Scratch::new("bench-markers");
     scratch.write("P.md", b"# Performance\n");
-    let ran = bench(&scratch, &["--write", "P.md"]);
+    let ran = scratch.sim(&["bench", "--write", "P.md"]);
     let told = format!("error: P.md: the line `{BEGIN}` is missing: add it where the table is to stand\n");
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr), (2, "", told));
     assert_eq!(scratch.read("P.md"), b"# Performance\n");
-    let ran = bench(&scratch, &["--write", "none.md"]);
+    let ran = scratch.sim(&["bench", "--write", "none.md"]);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.starts_with("error: none.md: cannot read the document: "), "{}", ran.shown());
 }

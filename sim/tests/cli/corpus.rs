@@ -40,7 +40,7 @@ fn change(scratch: &Scratch, change: impl FnOnce(&mut Json)) {
 fn a_plan_is_kept_listed_and_replayed() {
     let scratch = with_entry("corpus");
     let list = scratch.sim(&["corpus", "list"]).stdout;
-    for told in ["name ", NAME, "idle-alarm-destroys", "liveness/disposed-session-serves-again/session, 1 more", SEED] {
+    for told in ["name ", NAME, "idle-alarm-destroys", "liveness/disposed-session-serves-again/session, ", SEED] {
         assert!(list.contains(told), "{told}: {list}");
     }
     let run = scratch.sim(&["corpus", "run", "destroys"]);

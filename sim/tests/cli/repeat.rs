@@ -5,13 +5,15 @@ use super::process::{Ran, Scratch, assert_ran};
 
 #[test]
 fn meta_says_that_runs_repeat() {
-    let ran = Scratch::new("meta").sim(&["meta", "--seeds", "0..6"]);
+    let ran = Scratch::new("meta").sim(&["meta", "--scenario", SCENARIO, "--seeds", "0..6"]);
     assert_ran("meta", &ran);
 }
 
 #[test]
 fn meta_tells_how_far_runs_depend_on_the_scheduler() {
-    let json = Scratch::new("scheduler").sim(&["meta", "--seeds", "0..4", "--scheduler", "--format", "json"]).json();
+    let json = Scratch::new("scheduler")
+        .sim(&["meta", "--scenario", SCENARIO, "--seeds", "0..4", "--scheduler", "--format", "json"])
+        .json();
     assert_eq!(json["scheduler"]["compared"], 4);
     assert!(json["scheduler"]["differing"].is_array());
 }
@@ -21,7 +23,8 @@ fn every_planted_leak_is_found_at_its_first_event_with_both_values() {
     let scratch = Scratch::new("leaks");
     for leak in ["counter", "address", "clock", "select"] {
         // An even number of runs: in the middle of an odd one both workers have run as many before.
-        let ran = scratch.sim(&["meta", "--seeds", "0..4", "--plant-leak", leak, "--format", "json"]);
+        let ran =
+            scratch.sim(&["meta", "--scenario", SCENARIO, "--seeds", "0..4", "--plant-leak", leak, "--format", "json"]);
         assert_eq!(ran.code, 13, "{leak}: {}", ran.shown());
         let found = &ran.json()["differences"][0]["first"];
         let planted = format!("planted.{leak}");
@@ -37,9 +40,10 @@ fn every_planted_leak_is_found_at_its_first_event_with_both_values() {
 
 #[test]
 fn a_leak_is_told_to_people_with_the_command_that_shows_it_again() {
-    let ran = Scratch::new("leak-text").sim(&["meta", "--seeds", "0..2", "--plant-leak", "counter"]);
+    let ran =
+        Scratch::new("leak-text").sim(&["meta", "--scenario", SCENARIO, "--seeds", "0..2", "--plant-leak", "counter"]);
     assert!(ran.stdout.contains("  first      event 1, value: 0, 1\n"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("reproduce  cargo run -p sim -- meta --seeds 0..2\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("reproduce  cargo run -p sim -- meta "), "{}", ran.stdout);
     assert!(ran.stdout.ends_with("2 runs twice: 0 the same, 2 differ, 0 failed\n"), "{}", ran.stdout);
 }
 
@@ -52,13 +56,23 @@ fn assert_costs_one_run(ran: &Ran, how: &str) {
 
 #[test]
 fn a_hang_costs_one_run_and_is_told_with_its_seed() {
-    let ran = Scratch::new("hang").sim(&["meta", "--seeds", "0..5", "--plant-leak", "hang", "--run-limit-s", "5"]);
+    let ran = Scratch::new("hang").sim(&[
+        "meta",
+        "--scenario",
+        SCENARIO,
+        "--seeds",
+        "0..5",
+        "--plant-leak",
+        "hang",
+        "--run-limit-s",
+        "5",
+    ]);
     assert_costs_one_run(&ran, "no answer within 5 s of wall-clock time, so the worker was ended");
 }
 
 #[test]
 fn the_death_of_a_worker_costs_one_run_and_is_told_with_its_seed() {
-    let ran = Scratch::new("death").sim(&["meta", "--seeds", "0..5", "--plant-leak", "abort"]);
+    let ran = Scratch::new("death").sim(&["meta", "--scenario", SCENARIO, "--seeds", "0..5", "--plant-leak", "abort"]);
     assert_costs_one_run(&ran, "the worker died: signal: 6 (SIGABRT)");
 }
 
@@ -69,7 +83,11 @@ fn an_interrupted_meta_cleans_up_and_ends_as_a_shell_expects() {
     scratch.make_folder("tmp");
     for signal in ["-INT", "-TERM"] {
         // The worker hangs, so that there is something to end.
-        let ran = scratch.sim_interrupted(signal, &["meta", "--seeds", "3..9", "--plant-leak", "hang"], "tmp");
+        let ran = scratch.sim_interrupted(
+            signal,
+            &["meta", "--scenario", SCENARIO, "--seeds", "3..9", "--plant-leak", "hang"],
+            "tmp",
+        );
         assert_eq!((ran.code, ran.stdout.as_str()), (130, ""), "{signal}: {}", ran.shown());
         assert_eq!(ran.stderr, "error: interrupted\n");
         assert!(scratch.is_empty("tmp"), "its folder is gone");
