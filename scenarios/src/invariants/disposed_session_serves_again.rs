@@ -31,7 +31,8 @@ fn judge(case: &Case<'_>) -> Verdict {
         };
         // A request without an end is another claim's business.
         let Some(end) = request.end else { continue };
-        if !has_session(all, request) || request.token(plan) != Token::Own {
+        // A client whose last handshake was not answered, or not yet, has no session to use.
+        if request.was_given_session(all) != Some(true) || request.token(plan) != Token::Own {
             continue;
         }
         if request.is_served() {
@@ -50,14 +51,6 @@ fn judge(case: &Case<'_>) -> Verdict {
     }
     let unknown = (served_count == 0).then(|| "no request followed a disposal".to_owned());
     Verdict::of(violations, unknown)
-}
-
-/// A client whose last handshake was not answered, or not yet, has no session to use.
-fn has_session(all: &[Request], request: &Request) -> bool {
-    let is_open = |other: &&Request| other.op() == "open" && other.client() == request.client();
-    let before = |open: &&Request| open.begin.ordinal < request.begin.ordinal;
-    let is_over = |open: &Request| open.end.is_some_and(|end| end.ordinal < request.begin.ordinal);
-    all.iter().filter(is_open).rfind(before).is_some_and(|open| is_over(open) && open.is_served())
 }
 
 fn refused(request: &Request, end: &Event, let_go_ms: u64) -> Violation {

@@ -28,7 +28,8 @@ fn judge(case: &Case<'_>) -> Verdict {
     for request in case.requests().iter().filter(|request| request.op() != "open") {
         let Some(ended) = ended.get(request.session.as_str()) else { continue };
         let (Some(status), Some(shown)) = (request.status(), request.head.or(request.end)) else { continue };
-        if request.begin.ordinal < *ended || status == 404 || request.names_no_session(case.requests()) {
+        if request.begin.ordinal < *ended || status == 404 || request.was_given_session(case.requests()) == Some(false)
+        {
             continue;
         }
         // A planned failure of the session's stub is a transient one to the edge.

@@ -96,14 +96,14 @@ impl<'a> Request<'a> {
         client.zip(step).map(|(client, step)| client.token_at(step)).unwrap_or_default()
     }
 
-    /// Whether the client has no session to name: it asked for a new one, which makes it forget what it had, and was given
-    /// none.
-    pub fn names_no_session(&self, all: &[Request]) -> bool {
+    /// Whether the client was given the session that it asked for last: asking makes it forget what it had. Nothing for one
+    /// that never asked.
+    pub fn was_given_session(&self, all: &[Request]) -> Option<bool> {
         let is_own = |other: &&Request| other.op() == "open" && other.client() == self.client();
         let last = all.iter().filter(is_own).rfind(|open| open.begin.ordinal < self.begin.ordinal);
         let was_given =
             |open: &Request| open.is_served() && open.end.is_some_and(|end| end.ordinal < self.begin.ordinal);
-        last.is_some_and(|open| !was_given(open))
+        last.map(was_given)
     }
 
     /// Whether the client got what it came for: an answer, or for a stream its 200.

@@ -5,11 +5,10 @@
 
 use super::{STEPS, idle_client};
 use crate::catalog::Scenario;
+use crate::catalog::draft::direct::make_room;
 use crate::catalog::draft::{Draft, operation};
 use crate::plan::{CallPlan, Edge, Effect, Plan};
-use crate::rng::Rng;
 use crate::seed::Seed;
-use serde_json::Value as Json;
 
 /// Overlapping triggers.
 pub const SCENARIO: Scenario = Scenario {
@@ -36,7 +35,8 @@ fn plan(seed: Seed) -> Plan {
         let worker = format!("neighbour-{number}");
         let mut at_ms = due_ms - 5 + rng.below(15 + held_ms);
         for _ in 0..rng.between(1, 2) {
-            draft.call(&worker, make_room(client.name(), at_ms, &mut rng));
+            let overlap = rng.chance(1, 2);
+            draft.call(&worker, CallPlan { overlap, ..make_room(at_ms, client.name()) });
             at_ms += rng.below(20);
         }
     }
@@ -50,14 +50,4 @@ fn plan(seed: Seed) -> Plan {
     }
     draft.client(client);
     draft.until_idle()
-}
-
-fn make_room(session: &str, at_ms: u64, rng: &mut Rng) -> CallPlan {
-    CallPlan {
-        at_ms,
-        session: session.to_owned(),
-        method: "requestCapEviction".to_owned(),
-        arguments: Json::Null,
-        overlap: rng.chance(1, 2),
-    }
 }

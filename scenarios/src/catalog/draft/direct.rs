@@ -13,6 +13,11 @@ pub fn call_first(at_ms: u64, session: &str, method: &str, arguments: Json) -> C
     CallPlan { overlap: false, ..call(at_ms, session, method, arguments) }
 }
 
+/// A neighbour of that session asks it to make room.
+pub fn make_room(at_ms: u64, session: &str) -> CallPlan {
+    call_first(at_ms, session, "requestCapEviction", Json::Null)
+}
+
 /// The identity of the account of that number, as arguments of a call.
 pub fn identity(number: u64) -> Json {
     json!({"accountId": format!("account-{number}"), "organizationId": format!("organization-{number}")})

@@ -38,7 +38,7 @@ fn client(draft: &Draft) -> ClientDraft {
     for _ in 0..rng.between(1, 3) {
         client.rest(rng.between(10, 500));
         let (bytes, copies) = size(&mut rng);
-        let code = code(&client, &mut rng, rng_wait(copies), bytes);
+        let code = code(&client, &mut rng, wait_ms(copies), bytes);
         let cut = rng.chance(1, 2).then(|| Cut { after_events: 1, ms: rng.below(40) });
         let is_cut = cut.is_some();
         client.act(Action::Post { code, copies, cut });
@@ -65,6 +65,6 @@ fn size(rng: &mut Rng) -> (u64, u32) {
 }
 
 /// Many calls of one POST overlap a little longer.
-fn rng_wait(copies: u32) -> u64 {
+fn wait_ms(copies: u32) -> u64 {
     u64::from(copies > 1) * 20
 }

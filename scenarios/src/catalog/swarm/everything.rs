@@ -5,11 +5,11 @@
 //! operations that sessions pass.
 
 use crate::catalog::Scenario;
+use crate::catalog::draft::direct::make_room;
 use crate::catalog::draft::{ClientDraft, Draft, at, operation};
-use crate::plan::{Action, CallPlan, Edge, Effect, ErrorKind, Interruptible, Plan, ResetKind, Response};
+use crate::plan::{Action, Edge, Effect, ErrorKind, Interruptible, Plan, ResetKind, Response};
 use crate::rng::Rng;
 use crate::seed::Seed;
-use serde_json::Value as Json;
 
 /// All of it.
 pub const SCENARIO: Scenario = Scenario {
@@ -236,12 +236,7 @@ impl Swarm {
             }
             Trouble::Evict => draft.fault_by_chance(at(at_ms, &session), Effect::Evict {}),
             Trouble::Deploy => draft.deploy(at_ms),
-            Trouble::MakeRoom => draft.call(&format!("neighbour-{number}"), make_room(&session, at_ms)),
+            Trouble::MakeRoom => draft.call(&format!("neighbour-{number}"), make_room(at_ms, &session)),
         }
     }
-}
-
-fn make_room(session: &str, at_ms: u64) -> CallPlan {
-    let method = "requestCapEviction".to_owned();
-    CallPlan { at_ms, session: session.to_owned(), method, arguments: Json::Null, overlap: false }
 }
