@@ -48,6 +48,15 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     })
 }
 
+/// Whether a file of that name can be written, found out by writing beside it; missing folders are made.
+///
+/// # Errors
+/// As [`write_atomically`].
+pub fn check_writable(path: &Path) -> Result<(), Error> {
+    let temporary = write_beside(path, b"")?;
+    fs::remove_file(&temporary).map_err(|error| cannot_write(path, &error))
+}
+
 /// Writes a file whose name is not taken yet, as [`write_atomically`] does; false, with nothing changed, when it is.
 ///
 /// # Errors

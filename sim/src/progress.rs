@@ -1,5 +1,6 @@
 //! Progress of long work on standard error: one line that is rewritten on a terminal, else a plain line every few seconds.
 
+use crate::text::shortened;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -7,6 +8,9 @@ use std::time::{Duration, Instant};
 const REWRITE_EVERY: Duration = Duration::from_millis(200);
 /// How often a plain line is written where there is no terminal.
 const TELL_EVERY: Duration = Duration::from_secs(5);
+
+/// The longest line, in characters.
+const LINE_CHARS_MAX: usize = 200;
 
 /// Progress of one command.
 pub struct Progress {
@@ -39,7 +43,7 @@ impl Progress {
     /// Says how far it is now.
     pub fn say(&mut self, line: &str) {
         self.told = Some(now());
-        let shown: String = line.chars().take(200).collect();
+        let shown = shortened(line, if self.is_terminal { columns() } else { LINE_CHARS_MAX });
         let length = shown.chars().count();
         // Nothing is to be done when even that fails.
         let _ = if self.is_terminal {
@@ -69,6 +73,12 @@ impl Default for Progress {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Characters that a line of the terminal takes without going on in the next, which could not be rewritten.
+fn columns() -> usize {
+    let columns = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
+    columns.unwrap_or(80).clamp(2, LINE_CHARS_MAX) - 1
 }
 
 /// A time as people say it: `42 s`, `3 min 20 s`, `2 h 5 min`.

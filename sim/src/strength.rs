@@ -38,15 +38,10 @@ pub fn hunt(
     jobs: NonZeroUsize,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Caught, Error> {
+    let scenarios = orders.scenarios.iter().map(|scenario| scenario.id.to_owned()).collect();
     let mut record = Record::new(CampaignOptions {
-        from: Seed(seeds.start),
-        to: Some(Seed(seeds.end)),
-        scenarios: orders.scenarios.iter().map(|scenario| scenario.id.to_owned()).collect(),
         changes: vec![format!("--defect={}", info.name)],
-        is_twice: false,
-        stop_after: None,
-        known: Vec::new(),
-        shrink_runs: 0,
+        ..CampaignOptions::new(Seed(seeds.start), Some(Seed(seeds.end)), scenarios)
     });
     search::search(&mut record, orders, jobs, &mut Hunter { expected: expected(info.name), tell })?;
     if record.ended == Some(End::Interrupted) {

@@ -19,6 +19,8 @@ use std::time::Duration;
 const OWN_SIGNALS: [i32; 6] = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP];
 /// Memory that a worker may map if nothing else is said, in MiB; its allocator alone reserves one GiB.
 pub const MEMORY_LIMIT_MIB: u64 = 4_096;
+/// Wall-clock time that a run of a campaign may take if nothing else is said, in seconds.
+pub const RUN_LIMIT_S: u64 = 30;
 /// How much of what a worker said on standard error is kept, in bytes.
 const TAIL_BYTES: usize = 4096;
 /// Workers that may be lost over one run before it is given up, whoever ends them.

@@ -97,6 +97,12 @@ pub fn table(rows: &[Vec<String>], right: &[usize]) -> String {
     out
 }
 
+/// `1 run`, `2 runs`.
+pub fn counted<N: std::fmt::Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+    let plural = if count == N::from(1) { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

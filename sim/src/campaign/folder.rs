@@ -190,6 +190,8 @@ fn differing(one: &CampaignOptions, other: &CampaignOptions) -> Option<&'static 
         ("--stop-after", one.stop_after == other.stop_after),
         ("--baseline", one.known == other.known),
         ("--shrink-runs", one.shrink_runs == other.shrink_runs),
+        ("--run-limit-s", one.run_limit_s == other.run_limit_s),
+        ("--memory-limit-mib", one.memory_limit_mib == other.memory_limit_mib),
     ];
     checks.into_iter().find(|(_, is_same)| !is_same).map(|(name, _)| name)
 }

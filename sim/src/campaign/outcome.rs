@@ -2,9 +2,10 @@
 //! a function of this.
 
 use super::reach::{self, ReachRow};
-use super::record::{FindingRow, Record};
+use super::record::{End, FindingRow, Record};
 use crate::exit_code::ExitCode;
 use crate::signature::Signature;
+use scenarios::seed::Seed;
 use std::path::PathBuf;
 
 /// A campaign that ended, and everything to be said about it.
@@ -20,6 +21,13 @@ pub struct Outcome {
     pub is_reach_required: bool,
     /// The arguments of `sim` that run the campaign again: `fuzz --seeds 0..1000 …`.
     pub command: String,
+}
+
+impl FindingOutcome {
+    /// The smallest seed that shows it; nothing when no seed did, but a plan on the way to another finding's smallest.
+    pub fn smallest_seed(&self) -> Option<Seed> {
+        (self.row.count > 0).then_some(self.row.seed)
+    }
 }
 
 /// One finding, with everything that is known about it.
@@ -61,11 +69,20 @@ pub struct Shrunk {
 }
 
 impl Outcome {
-    /// The exit code of all findings that no baseline knows, and of dark rows of reach where these fail.
+    /// That it was interrupted, else the exit code of all findings that no baseline knows, and of dark rows of reach where
+    /// these fail.
     pub fn exit_code(&self) -> ExitCode {
+        if self.is_interrupted() {
+            return ExitCode::Interrupted;
+        }
         let found = self.findings.iter().filter(|found| !found.is_known).map(|found| found.signature.outcome);
         let unmet = (!self.unmet().is_empty()).then_some(ExitCode::Unmet);
         ExitCode::merge(found.chain(unmet))
+    }
+
+    /// Whether a person ended it, while it ran or while findings were cut down.
+    pub fn is_interrupted(&self) -> bool {
+        self.record.ended == Some(End::Interrupted)
     }
 
     /// The rows of reach that fail the campaign.

@@ -4,6 +4,7 @@
 mod parse;
 
 use crate::signature::Signature;
+use crate::supervisor::{MEMORY_LIMIT_MIB, RUN_LIMIT_S};
 use scenarios::document::without_doubles;
 use scenarios::seed::Seed;
 use serde::{Deserialize, Serialize};
@@ -67,6 +68,28 @@ pub struct CampaignOptions {
     pub known: Vec<Signature>,
     /// Runs that may be spent on shrinking one finding; 0 for none.
     pub shrink_runs: u64,
+    /// Wall-clock time that one run may take, in seconds: a run that takes longer is told with it.
+    pub run_limit_s: u64,
+    /// Memory that one worker may map, in MiB.
+    pub memory_limit_mib: u64,
+}
+
+impl CampaignOptions {
+    /// A campaign over those seeds, `to` left out, that neither shrinks nor ends early.
+    pub fn new(from: Seed, to: Option<Seed>, scenarios: Vec<String>) -> Self {
+        Self {
+            from,
+            to,
+            scenarios,
+            changes: Vec::new(),
+            is_twice: false,
+            stop_after: None,
+            known: Vec::new(),
+            shrink_runs: 0,
+            run_limit_s: RUN_LIMIT_S,
+            memory_limit_mib: MEMORY_LIMIT_MIB,
+        }
+    }
 }
 
 /// Why a campaign ended.

@@ -97,7 +97,15 @@ fn rows_named(ids: &[String]) -> Result<Vec<&'static Row>, Error> {
             Error::usage(format!("the contract has no row `{}`: {hint}", shortened(id, 20)))
         })
     };
-    ids.iter().map(named).collect()
+    // Twice the same row is one row.
+    let mut rows: Vec<&'static Row> = Vec::new();
+    for id in ids {
+        let row = named(id)?;
+        if rows.iter().all(|known| known.id != row.id) {
+            rows.push(row);
+        }
+    }
+    Ok(rows)
 }
 
 /// Commands that check a row again.

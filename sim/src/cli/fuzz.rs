@@ -68,7 +68,8 @@ pub struct Args {
     /// Runs that may be spent on cutting down one finding; 0 for none
     #[arg(long, value_name = "COUNT", default_value_t = SHRINK_RUNS, value_parser = args::shrink_runs)]
     shrink_runs: u64,
-    /// Fail with code 14 where a row of reach is dark and not excused by name (`sim reach`)
+    /// Fail with code 14 where a row of reach is dark and not excused by name (`sim reach`): any row, or with `--scenario`
+    /// those that the scenario is about
     #[arg(long)]
     require_reach: bool,
     /// Also print annotations for a CI run, and append the summary to the file that `GITHUB_STEP_SUMMARY` names
@@ -103,8 +104,7 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     let orders = Orders { scenarios, is_twice: args.twice, specs: args.workers.specs(&args.changes, args.plant_leak) };
     search::search(&mut record, &orders, args.workers.jobs(), &mut watch)?;
     folder.save(&record)?;
-    let was_interrupted = record.ended == Some(End::Interrupted);
-    if was_interrupted {
+    if record.ended == Some(End::Interrupted) {
         interrupt::answer();
     }
     let mut settling = Settling {
@@ -121,19 +121,21 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     let settled = settle::settle(&mut settling);
     let was_hurried = settling.is_hurried;
     watch.progress.clear();
-    let outcome = match settled {
+    let mut outcome = match settled {
         Ok(outcome) => outcome,
         Err(error) => {
             console.print(&output::unsettled(&record))?;
             return Err(error);
         }
     };
-    let was_interrupted = was_interrupted || was_hurried;
+    if was_hurried {
+        // Of what is told only: the record has all its seeds, and its findings are cut down when it is gone on with.
+        outcome.record.ended = Some(End::Interrupted);
+    }
     // What was found is told even where it cannot be written.
-    let written = write(&outcome, &folder, &baseline, args, was_interrupted);
+    let written = write(&outcome, &folder, &baseline, args);
     print(&outcome, args, console)?;
-    written?;
-    Ok(if was_interrupted { ExitCode::Interrupted } else { outcome.exit_code() })
+    written.map(|()| outcome.exit_code())
 }
 
 /// What is written beside the folder takes the place of nothing but the baseline that was read; said before anything runs.
@@ -148,7 +150,7 @@ fn check_outputs(args: &Args) -> Result<(), Error> {
         return refuse("its folder does not exist: make it first");
     }
     if path.symlink_metadata().is_err() {
-        return Ok(());
+        return files::check_writable(path);
     }
     // Who goes on with a campaign may have written it at an earlier end.
     let is_gone_on_with = || args.resume && path.is_file() && Baseline::of_file(Some(path)).is_ok();
@@ -169,8 +171,16 @@ fn is_read_too(args: &Args, path: &Path) -> bool {
 /// A baseline does not belong among the files of a campaign, which are written after it.
 fn check_apart(baseline: Option<&Path>, folder: &Path) -> Result<(), Error> {
     let Some(path) = baseline else { return Ok(()) };
-    match (std::path::absolute(path), std::path::absolute(folder)) {
-        (Ok(file), Ok(folder)) if file.starts_with(&folder) => Err(Error::usage(format!(
+    // Links are followed as far as there is something to follow.
+    let real = |path: &Path| {
+        path.ancestors().find_map(|there| {
+            let left = path.strip_prefix(there).ok()?;
+            Some(there.canonicalize().ok()?.join(left))
+        })
+    };
+    let (path_here, folder_here) = (std::path::absolute(path).ok(), std::path::absolute(folder).ok());
+    match (path_here.as_deref().and_then(real), folder_here.as_deref().and_then(real)) {
+        (Some(file), Some(folder)) if file.starts_with(&folder) => Err(Error::usage(format!(
             "--write-baseline {}: lies in the campaign's own folder: name a file elsewhere",
             files::shown(path)
         ))),
@@ -196,15 +206,16 @@ fn options(args: &Args, scenarios: &[&'static Scenario], baseline: &Baseline) ->
     if to.unwrap_or(Seed(u64::MAX)) <= from {
         return Err(Error::usage(format!("--seeds {from}..: no seed comes after {from}: begin with a smaller one")));
     }
+    let scenarios = scenarios.iter().map(|scenario| scenario.id.to_owned()).collect();
     Ok(CampaignOptions {
-        from,
-        to,
-        scenarios: scenarios.iter().map(|scenario| scenario.id.to_owned()).collect(),
         changes: args.changes.as_arguments(),
         is_twice: args.twice,
         stop_after: args.stop_after,
         known: baseline.signatures().cloned().collect(),
         shrink_runs: args.shrink_runs,
+        run_limit_s: args.workers.run_limit_s(),
+        memory_limit_mib: args.workers.memory_limit_mib(),
+        ..CampaignOptions::new(from, to, scenarios)
     })
 }
 
@@ -231,6 +242,7 @@ fn command(args: &Args, record: &Record) -> String {
     words.extend(args.twice.then(|| "--twice".to_owned()));
     words.extend(args.stop_after.map(|count| format!("--stop-after {count}")));
     words.extend((args.shrink_runs != SHRINK_RUNS).then(|| format!("--shrink-runs {}", args.shrink_runs)));
+    words.extend(args.workers.as_arguments());
     words.extend(args.baseline.as_ref().map(|path| format!("--baseline {}", report::quoted(&path.to_string_lossy()))));
     words.extend(args.require_reach.then(|| "--require-reach".to_owned()));
     words.join(" ")
@@ -302,24 +314,20 @@ impl Watcher for Watch<'_> {
 
 /// Writes everything that a machine may read. The baseline waits for the end: the campaign that goes on must find the one
 /// that it began with.
-fn write(
-    outcome: &Outcome,
-    folder: &Folder,
-    baseline: &Baseline,
-    args: &Args,
-    was_interrupted: bool,
-) -> Result<(), Error> {
+fn write(outcome: &Outcome, folder: &Folder, baseline: &Baseline, args: &Args) -> Result<(), Error> {
     folder.write("findings.json", format!("{:#}\n", output::json(outcome)).as_bytes())?;
     folder.write("junit.xml", output::junit(outcome).as_bytes())?;
     folder.write("summary.md", output::markdown(outcome).as_bytes())?;
+    let Some(path) = &args.write_baseline else { return Ok(()) };
     let is_timed_out = outcome.record.ended == Some(End::Time);
-    if let Some(path) = &args.write_baseline
-        && !was_interrupted
-        && !(is_timed_out && is_read_too(args, path))
-    {
-        files::write_atomically(path, Baseline::of(outcome, baseline).to_json().as_bytes())?;
+    if outcome.is_interrupted() || is_timed_out && is_read_too(args, path) {
+        super::console::complain(&format!(
+            "{}: no baseline is written before the campaign is at its end: go on with it by `--resume`",
+            files::shown(path)
+        ));
+        return Ok(());
     }
-    Ok(())
+    files::write_atomically(path, Baseline::of(outcome, baseline).to_json().as_bytes())
 }
 
 fn print(outcome: &Outcome, args: &Args, console: &mut Console) -> Result<(), Error> {

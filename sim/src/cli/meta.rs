@@ -9,6 +9,7 @@ use crate::files::Scratch;
 use crate::planted::Leak;
 use crate::report::event_text;
 use crate::supervisor::{Job, WorkerSpec};
+use crate::text::counted;
 use crate::trial::TrialOptions;
 use clap::ValueEnum;
 use scenarios::seed::Seed;
@@ -69,7 +70,7 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     crate::interrupt::notice()?;
     let scratch = Scratch::new("meta")?;
     let specs = [first(args), second(args, scratch.path())];
-    complain(&format!("meta: {} runs in each of two workers", jobs.len()));
+    complain(&format!("meta: {} in each of two workers", counted(jobs.len(), "run")));
     let pairs = determinism::compare(&jobs, &specs)?;
     let explained = determinism::explain(&pairs, &specs, scratch.path())?;
     let scheduler = if args.scheduler { Some(under_another_scheduler(args, &jobs, &pairs)?) } else { None };
@@ -178,8 +179,8 @@ fn text(findings: &Findings, args: &Args) -> String {
     let failed = findings.lost().count() + findings.void().count();
     let _ = writeln!(
         out,
-        "{} runs twice: {} the same, {differing} differ, {failed} failed",
-        findings.pairs.len(),
+        "{} twice: {} the same, {differing} differ, {failed} failed",
+        counted(findings.pairs.len(), "run"),
         findings.pairs.len() - differing - failed
     );
     if let Some(Scheduler { compared, differing }) = &findings.scheduler {

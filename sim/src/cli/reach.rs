@@ -81,16 +81,8 @@ fn options(args: &Args, scenarios: &[&'static Scenario]) -> Result<CampaignOptio
             from.0.saturating_add(2_000)
         )));
     }
-    Ok(CampaignOptions {
-        from,
-        to,
-        scenarios: scenarios.iter().map(|scenario| scenario.id.to_owned()).collect(),
-        changes: args.changes.as_arguments(),
-        is_twice: false,
-        stop_after: None,
-        known: Vec::new(),
-        shrink_runs: 0,
-    })
+    let scenarios = scenarios.iter().map(|scenario| scenario.id.to_owned()).collect();
+    Ok(CampaignOptions { changes: args.changes.as_arguments(), ..CampaignOptions::new(from, to, scenarios) })
 }
 
 /// Where in its run the closest came to each dark row: the runs are made once more, each in this process, since they are

@@ -30,7 +30,7 @@ pub struct Args {
     #[arg(long, value_name = "ID", requires = "seed")]
     scenario: Option<String>,
     /// The seed that it draws it from
-    #[arg(long, value_name = "N", value_parser = args::seed, requires = "scenario")]
+    #[arg(long, value_name = "N", value_parser = args::seed, requires = "scenario", conflicts_with = "file")]
     seed: Option<Seed>,
     #[command(flatten)]
     changes: Changes,
@@ -59,8 +59,8 @@ pub struct Args {
 struct Told<'a> {
     signature: &'a Signature,
     shrinking: &'a Shrinking,
-    /// The shrunk plan's file.
-    file: &'a Path,
+    /// The shrunk plan's file; nothing when it could not be written.
+    file: Option<&'a Path>,
     /// Files of what else was met.
     others: &'a [(Signature, PathBuf)],
     /// The run of the shrunk plan.
@@ -87,6 +87,8 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
             shrink::gravest(&answer).cloned().map_err(|error| of_plan(&origin, error))?
         }
     };
+    // Said before thousands of runs, not after them.
+    files::check_writable(&file)?;
     let mut progress = Progress::new();
     let mut is_begun = false;
     let budget = Budget { runs: args.budget };
@@ -98,21 +100,26 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     });
     progress.clear();
     let shrinking = shrunk.map_err(|error| of_plan(&origin, error))?;
-    files::write_atomically(&file, shrinking.plan.to_json().as_bytes())?;
-    let beside = file.parent().unwrap_or(Path::new("."));
-    let others = write_others(&shrinking, beside)?;
+    let kept = keep(&shrinking, &file);
     match &shrinking.ending {
         Ending::Interrupted => {
+            kept?;
             complain(&format!("interrupted: the least plan so far is in {}", files::shown(&file)));
             return Ok(ExitCode::Interrupted);
         }
-        Ending::Harness { what, plan } => return Err(broken(what, plan, &file, beside)),
+        Ending::Harness { what, plan } => return kept.and_then(|_| Err(broken(what, plan, &file))),
         Ending::Minimal | Ending::Spent => {}
     }
     let result = run_plan(&shrinking.plan, &RunOptions::default())?;
     let mut report = Report::of(&shrinking.plan, &result, &args.reports);
     report.reproduce = vec![format!("cargo run -p sim -- {}", report::replay_of_file(&file))];
-    let told = Told { signature: &signature, shrinking: &shrinking, file: &file, others: &others, report: &report };
+    let told = Told {
+        signature: &signature,
+        shrinking: &shrinking,
+        file: kept.is_ok().then_some(&*file),
+        others: kept.as_deref().unwrap_or_default(),
+        report: &report,
+    };
     match args.format {
         Format::Text => {
             console.print(&text(&told))?;
@@ -121,26 +128,44 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
         }
         Format::Json => console.print_json(&document(&told))?,
     }
-    Ok(result.outcome())
+    // What cannot be written is said after what was found, which nothing keeps from being told.
+    kept.map(|_| result.outcome())
+}
+
+/// Writes the shrunk plan, and beside it what else was met.
+fn keep(shrinking: &Shrinking, file: &Path) -> Result<Vec<(Signature, PathBuf)>, Error> {
+    files::write_atomically(file, shrinking.plan.to_json().as_bytes())?;
+    write_others(shrinking, file.parent().unwrap_or(Path::new(".")))
 }
 
 /// The plan that is handed in stays as it is, and only ordinary files are replaced.
 fn check_out(out: &Path, plan: Option<&Path>) -> Result<(), Error> {
-    let refuse = |problem: &str| Err(Error::usage(format!("--out {}: {problem}", files::shown(out))));
-    if out.is_dir() {
-        return refuse("is a directory: name a file in it");
+    let is_same =
+        |other: &Path| matches!((out.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other);
+    let problem =
+        occupied(out).or_else(|| plan.is_some_and(is_same).then_some("is the plan itself: name another file"));
+    problem.map_or(Ok(()), |problem| Err(Error::usage(format!("--out {}: {problem}", files::shown(out)))))
+}
+
+/// Why a file must not be replaced; nothing when there is none, or one that holds a plan.
+fn occupied(file: &Path) -> Option<&'static str> {
+    let Ok(found) = file.symlink_metadata() else { return None };
+    if file.is_dir() {
+        return Some("is a directory: name a file in it");
     }
-    if out.symlink_metadata().is_ok_and(|found| !found.is_file()) {
-        return refuse("is no ordinary file: name a new file");
+    if !found.is_file() {
+        return Some("is no ordinary file: name a new file");
     }
     let is_other = |bytes: &[u8]| crate::corpus::Entry::is_one(bytes) || Plan::parse(bytes).is_err();
-    if out.exists() && files::read_bounded(out, "plan", PLAN_BYTES_MAX).map_or(true, |bytes| is_other(&bytes)) {
-        return refuse("holds something else than a plan: name a new file");
-    }
-    match (out.canonicalize().ok(), plan.and_then(|plan| plan.canonicalize().ok())) {
-        (Some(one), Some(other)) if one == other => refuse("is the plan itself: name another file"),
-        _ => Ok(()),
-    }
+    let is_plan = files::read_bounded(file, "plan", PLAN_BYTES_MAX).is_ok_and(|bytes| !is_other(&bytes));
+    (!is_plan).then_some("holds something else than a plan: name a new file")
+}
+
+/// The first of `name.json`, `name-2.json` and so on that holds nothing but perhaps a plan.
+fn vacant(folder: &Path, name: &str) -> PathBuf {
+    let numbered = (2_u64..).map(|number| format!("{name}-{number}.json"));
+    let mut names = std::iter::once(format!("{name}.json")).chain(numbered);
+    names.find_map(|name| Some(folder.join(name)).filter(|file| occupied(file).is_none())).expect("names do not end")
 }
 
 /// The plan, and what it is called in complaints.
@@ -169,7 +194,7 @@ fn of_plan(origin: &str, error: Error) -> Error {
 fn write_others(shrinking: &Shrinking, folder: &Path) -> Result<Vec<(Signature, PathBuf)>, Error> {
     let mut written = Vec::new();
     for (signature, plan) in &shrinking.others {
-        let file = folder.join(format!("met-{}.json", signature.file_name()));
+        let file = vacant(folder, &format!("met-{}", signature.file_name()));
         files::write_atomically(&file, plan.to_json().as_bytes())?;
         written.push((signature.clone(), file));
     }
@@ -177,8 +202,8 @@ fn write_others(shrinking: &Shrinking, folder: &Path) -> Result<Vec<(Signature, 
 }
 
 /// The harness failed over a candidate: that plan is kept, and so is the least one so far.
-fn broken(what: &str, culprit: &Plan, shrunk: &Path, folder: &Path) -> Error {
-    let file = folder.join("harness-error.json");
+fn broken(what: &str, culprit: &Plan, shrunk: &Path) -> Error {
+    let file = vacant(shrunk.parent().unwrap_or(Path::new(".")), "harness-error");
     if let Err(error) = files::write_atomically(&file, culprit.to_json().as_bytes()) {
         return error;
     }
@@ -197,11 +222,16 @@ fn text(told: &Told<'_>) -> String {
         let label = if at == 0 { "shrunk" } else { "" };
         let _ = writeln!(out, "  {label:<10} {line}");
     }
-    let _ = writeln!(out, "  {:<10} {}, after {} runs", "written", files::shown(told.file), summary.run_count);
+    let place = told.file.map_or_else(|| "nowhere, it follows".to_owned(), files::shown);
+    let _ = writeln!(out, "  {:<10} {place}, after {} runs", "written", summary.run_count);
     for (signature, file) in told.others {
         let _ = writeln!(out, "  {:<10} {signature}, see {}", "also met", files::shown(file));
     }
     out.push('\n');
+    if told.file.is_none() {
+        out += &told.shrinking.plan.to_json();
+        out.push('\n');
+    }
     out
 }
 
@@ -223,7 +253,8 @@ fn document(told: &Told<'_>) -> Json {
         "is_minimal": summary.is_minimal,
         "sizes": sizes,
         "irrelevant": summary.irrelevant,
-        "file": files::shown(told.file),
+        "file": told.file.map(files::shown),
+        "plan": told.file.is_none().then_some(&told.shrinking.plan),
         "also_met": others,
         "report": report::json::document(told.report),
         "exit_code": told.report.outcome.number(),
@@ -236,4 +267,23 @@ fn line_of(at: &shrink::Progress) -> String {
     format!(
         "shrink: {run_count} of at most {run_max} runs, {step_count} steps, {session_count} sessions, {pin_count} decisions"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::Scratch;
+
+    #[test]
+    fn what_is_met_on_the_way_takes_the_place_of_nothing_but_plans() {
+        let scratch = Scratch::new("shrink-vacant").expect("a folder");
+        let at = |name: &str| scratch.path().join(name);
+        assert_eq!(vacant(scratch.path(), "met-a"), at("met-a.json"));
+        std::fs::write(at("met-a.json"), "my notes").expect("written");
+        std::fs::create_dir(at("met-a-2.json")).expect("made");
+        assert_eq!(vacant(scratch.path(), "met-a"), at("met-a-3.json"));
+        let plan = crate::draw::scenario("idle/stream-stays-open").map(|scenario| (scenario.plan)(Seed(1)));
+        std::fs::write(at("met-a.json"), plan.expect("it is in the catalog").to_json()).expect("written");
+        assert_eq!(vacant(scratch.path(), "met-a"), at("met-a.json"));
+    }
 }

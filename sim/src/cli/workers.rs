@@ -2,7 +2,7 @@
 
 use super::args::Changes;
 use crate::planted::Leak;
-use crate::supervisor::{MEMORY_LIMIT_MIB, WorkerSpec};
+use crate::supervisor::{MEMORY_LIMIT_MIB, RUN_LIMIT_S, WorkerSpec};
 use clap::ValueEnum;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ pub struct Workers {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1_024))]
     jobs: Option<u16>,
     /// Wall-clock time that one run may take, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, value_name = "SECONDS", default_value_t = RUN_LIMIT_S, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     run_limit_s: u64,
     /// Memory that one worker may map, in MiB; its allocator alone reserves one GiB
     #[arg(long, value_name = "MIB", default_value_t = MEMORY_LIMIT_MIB, value_parser = clap::value_parser!(u64).range(2_048..=1_048_576))]
@@ -27,6 +27,23 @@ impl Workers {
     pub fn jobs(&self) -> NonZeroUsize {
         let asked = self.jobs.and_then(|jobs| NonZeroUsize::new(usize::from(jobs)));
         asked.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+    }
+
+    /// Wall-clock time that one run may take, in seconds.
+    pub fn run_limit_s(&self) -> u64 {
+        self.run_limit_s
+    }
+
+    /// Memory that one worker may map, in MiB.
+    pub fn memory_limit_mib(&self) -> u64 {
+        self.memory_limit_mib
+    }
+
+    /// The limits as they are typed, where they are not the usual ones.
+    pub fn as_arguments(&self) -> impl Iterator<Item = String> {
+        let run = (self.run_limit_s != RUN_LIMIT_S).then(|| format!("--run-limit-s {}", self.run_limit_s));
+        let memory = self.memory_limit_mib != MEMORY_LIMIT_MIB;
+        run.into_iter().chain(memory.then(|| format!("--memory-limit-mib {}", self.memory_limit_mib)))
     }
 
     /// One kind runs the seeds, the other repeats some, elsewhere, without an environment, at other addresses.

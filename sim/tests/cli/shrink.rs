@@ -51,6 +51,7 @@ fn what_cannot_be_shrunk_is_said_in_one_sentence() {
         (&seed[..], "seed 42: the plan holds, there is nothing to shrink"),
         (&["shrink"], "required arguments"),
         (&["shrink", "plan.json", "--scenario", SCENARIO, "--seed", "1"], "cannot be used with"),
+        (&["shrink", "plan.json", "--seed", "7"], "cannot be used with"),
         (&["shrink", "plan.json", "--out", "plan.json"], "--out plan.json: is the plan itself"),
         (&["shrink", "plan.json", "--out", "."], "--out .: is a directory"),
         (&["shrink", "plan.json", "--signature", "safety"], "expected outcome/claim/subject"),
@@ -79,4 +80,18 @@ fn an_interrupted_shrink_leaves_the_least_plan_so_far() {
     assert_eq!(scratch.read("plan.json"), plan.as_bytes());
     let replayed = scratch.sim(&["replay", "least.json"]);
     assert!(replayed.stdout.contains("FAILED  alarm-follows-intent"), "{}", replayed.stdout);
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_told_before_the_runs() {
+    let scratch = Scratch::new("shrink-unwritable");
+    write_plan(&scratch, "plan.json");
+    scratch.write("occupied", b"a file");
+    let ran = scratch.sim(&["shrink", "plan.json", "--out", "occupied/least.json"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (20, ""), "{}", ran.shown());
+    assert!(
+        ran.stderr.contains("occupied/least.json: cannot write") && !ran.stderr.contains("of at most"),
+        "{}",
+        ran.shown()
+    );
 }

@@ -3,16 +3,7 @@
 use super::*;
 
 fn options(from: u64, to: u64) -> CampaignOptions {
-    CampaignOptions {
-        from: Seed(from),
-        to: Some(Seed(to)),
-        scenarios: vec!["a/one".to_owned()],
-        changes: Vec::new(),
-        is_twice: false,
-        stop_after: None,
-        known: Vec::new(),
-        shrink_runs: 0,
-    }
+    CampaignOptions::new(Seed(from), Some(Seed(to)), vec!["a/one".to_owned()])
 }
 
 fn found(claim: &str, what: &str) -> Found {

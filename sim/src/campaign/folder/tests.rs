@@ -20,16 +20,7 @@ impl Drop for Scratch {
 }
 
 fn options() -> CampaignOptions {
-    CampaignOptions {
-        from: Seed(0),
-        to: Some(Seed(10)),
-        scenarios: vec!["a/one".to_owned()],
-        changes: Vec::new(),
-        is_twice: false,
-        stop_after: None,
-        known: Vec::new(),
-        shrink_runs: 0,
-    }
+    CampaignOptions::new(Seed(0), Some(Seed(10)), vec!["a/one".to_owned()])
 }
 
 /// A record that has folded that many seeds of one scenario.
@@ -73,6 +64,8 @@ fn other_options_other_builds_and_other_files_are_refused_and_left_alone() {
     let (folder, mut record) = Folder::open(&scratch.0, options(), Existing::Refuse).expect("a new folder");
     let other = CampaignOptions { is_twice: true, ..options() };
     assert!(refusal(&scratch.0, other, Existing::Resume).contains("another `--twice`"));
+    let other = CampaignOptions { run_limit_s: 1, ..options() };
+    assert!(refusal(&scratch.0, other, Existing::Resume).contains("another `--run-limit-s`"));
     record.build = "0000000000000000".to_owned();
     folder.save(&record).expect("kept");
     drop(folder);

@@ -4,7 +4,7 @@
 //! points to the summary.
 
 use super::super::outcome::{FindingOutcome, Outcome};
-use super::{counted, run_count, verdict};
+use super::{counted, seen_in, verdict};
 use crate::exit_code::ExitCode;
 use crate::text::{printable, shortened};
 use std::fmt::Write;
@@ -51,7 +51,8 @@ pub fn github(outcome: &Outcome) -> String {
     }
     for kind in [Kind::Error, Kind::Warning, Kind::Notice] {
         let of_kind: Vec<_> = outcome.findings.iter().filter(|found| Kind::of(found) == kind).collect();
-        let ends_with_verdict = kind == Kind::Notice && outcome.exit_code() == ExitCode::Held;
+        let is_calm = matches!(outcome.exit_code(), ExitCode::Held | ExitCode::Interrupted);
+        let ends_with_verdict = kind == Kind::Notice && is_calm;
         let begins_with_reach = kind == Kind::Error && !unmet.is_empty();
         let room = ANNOTATION_COUNT_MAX - usize::from(ends_with_verdict) - usize::from(begins_with_reach);
         let shown = if of_kind.len() > room { room - 1 } else { of_kind.len() };
@@ -85,8 +86,7 @@ fn sentence(found: &FindingOutcome, outcome: &Outcome) -> String {
     if let Some(why) = &found.why_known {
         let _ = write!(text, "Known: {why}. ");
     }
-    let runs = counted(run_count(outcome), "run");
-    let _ = write!(text, "{} of {runs}, smallest seed {}, {}", row.count, row.seed, row.scenario);
+    let _ = write!(text, "{}, {}", seen_in(found, outcome), row.scenario);
     if let Some(command) = found.commands.first() {
         let _ = write!(text, ". Run it again: {command}");
     }

@@ -74,7 +74,7 @@ fn finding(found: &FindingOutcome) -> Json {
         "is_known": found.is_known,
         "why_known": found.why_known,
         "run_count": row.count,
-        "smallest_seed": row.seed,
+        "smallest_seed": found.smallest_seed(),
         "scenario": row.scenario,
         "wordings": row.wordings,
         "claim": found.claim,

@@ -2,8 +2,9 @@
 //! can open.
 
 use super::super::outcome::{FindingOutcome, Outcome};
+use super::super::reach::{self, ReachRow};
 use super::super::record::ScenarioTally;
-use super::{ClaimCounts, DEMANDS, claims_of, counted, lines, scenarios_of, shrunk_line, typed};
+use super::{ClaimCounts, DEMANDS, claims_of, counted, lines, scenarios_of, shrunk_line, typed, verdict};
 use crate::exit_code::ExitCode;
 use crate::text::{printable, shortened};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
@@ -11,6 +12,9 @@ use std::fmt::Write;
 
 /// The longest text of a message, in characters.
 const MESSAGE_CHARS_MAX: usize = 1_000;
+
+/// The suite of what is asked of no scenario alone.
+const CAMPAIGN: &str = "campaign";
 
 /// All claims of all scenarios as cases. There are no times, durations or ids in it.
 pub fn junit(outcome: &Outcome) -> String {
@@ -23,7 +27,33 @@ pub fn junit(outcome: &Outcome) -> String {
         suite.add_test_cases(DEMANDS.iter().map(|demand| demand_case(outcome, id, &tally, demand)));
         report.add_test_suite(suite);
     }
+    report.add_test_suite(campaign_suite(outcome));
     report.to_string().expect("a report is written to memory, and its text holds only what XML can")
+}
+
+/// What is asked of the campaign as a whole: that nobody broke it off, and where reach is required, a case a group of it.
+fn campaign_suite(outcome: &Outcome) -> TestSuite {
+    let mut suite = TestSuite::new(CAMPAIGN);
+    let ended = if outcome.is_interrupted() { skipped(&verdict(outcome)) } else { TestCaseStatus::success() };
+    suite.add_test_case(case(CAMPAIGN, "came-to-its-end", ended));
+    if outcome.is_reach_required {
+        let rows = reach::rows(&outcome.record);
+        suite.add_test_cases(reach::groups(&rows).map(|(group, rows)| reach_case(group.name, rows)));
+    }
+    suite
+}
+
+fn reach_case(group: &str, rows: &[ReachRow]) -> TestCase {
+    let unmet: Vec<&ReachRow> = rows.iter().filter(|row| row.is_unmet()).collect();
+    if unmet.is_empty() {
+        return case(CAMPAIGN, &format!("reach/{group}"), TestCaseStatus::success());
+    }
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    status.set_message(format!("{} dark and not excused", counted(unmet.len(), "row")));
+    status.set_type("reach");
+    let line = |row: &&ReachRow| format!("{}: {}", row.row.name, row.closest().unwrap_or_default());
+    status.set_description(plain(&unmet.iter().map(line).collect::<Vec<_>>().join("\n")));
+    case(CAMPAIGN, &format!("reach/{group}"), status)
 }
 
 fn claim_case(outcome: &Outcome, id: &str, tally: &ScenarioTally, claim: &str) -> TestCase {
@@ -92,7 +122,8 @@ fn failed(id: &str, name: &str, head: &str, found: &[&FindingOutcome]) -> TestCa
     let mut text = String::new();
     if let Some(first) = new.first() {
         let command = first.commands.first().map_or("", String::as_str);
-        let _ = write!(message, ", smallest seed {} ({}): {command}", first.row.seed, first.row.scenario);
+        let seed = first.smallest_seed().map_or(String::new(), |seed| format!(", smallest seed {seed}"));
+        let _ = write!(message, "{seed} ({}): {command}", first.row.scenario);
     }
     for found in &new {
         let _ = writeln!(text, "{}\n{}", found.signature, found.what);
@@ -114,7 +145,9 @@ fn failed(id: &str, name: &str, head: &str, found: &[&FindingOutcome]) -> TestCa
     let mut case = case(id, name, status);
     if let Some(first) = new.first() {
         case.add_property(("sim.signature", plain(&first.signature.to_string()).as_str()));
-        case.add_property(("sim.seed", first.row.seed.to_string().as_str()));
+        if let Some(seed) = first.smallest_seed() {
+            case.add_property(("sim.seed", seed.to_string().as_str()));
+        }
     }
     case
 }

@@ -22,7 +22,11 @@ const CELL_CHARS_MAX: usize = 300;
 
 /// What a person reads on the page of the run.
 pub fn markdown(outcome: &Outcome) -> String {
-    let mark = if outcome.exit_code() == ExitCode::Held { "✅" } else { "❌" };
+    let mark = match outcome.exit_code() {
+        ExitCode::Held => "✅",
+        ExitCode::Interrupted => "⏸️",
+        _ => "❌",
+    };
     let mut out = format!("## {mark} {}: {}\n\n", outcome.exit_code().word(), inline(&verdict(outcome)));
     let _ = writeln!(out, "{}\n", code(&shortened(&typed(&outcome.command), 2_000)));
     let mut left_out = Vec::new();
@@ -116,7 +120,8 @@ fn finding_row(found: &FindingOutcome, outcome: &Outcome) -> String {
     let command = found.commands.first().map_or(String::new(), |command| code(&shortened(command, CELL_CHARS_MAX)));
     let (signature, scenario) = (code(&found.signature.to_string()), code(&shortened(&row.scenario, CELL_CHARS_MAX)));
     let runs = run_count(outcome);
-    format!("| {signature} | {} of {runs} | {} | {scenario} | {known} | {command} |\n", row.count, row.seed)
+    let seed = found.smallest_seed().map_or_else(|| "none, met on the way".to_owned(), |seed| seed.to_string());
+    format!("| {signature} | {} of {runs} | {seed} | {scenario} | {known} | {command} |\n", row.count)
 }
 
 fn finding(found: &FindingOutcome) -> String {

@@ -16,7 +16,7 @@ use super::outcome::{FindingOutcome, Outcome, Shrunk};
 use super::record::{ClaimTally, End, ScenarioTally};
 use crate::exit_code::ExitCode;
 use crate::shrink;
-use crate::text::printable;
+use crate::text::{counted, printable};
 use scenarios::invariants;
 
 pub use github::{github, shielded};
@@ -139,12 +139,6 @@ fn shrunk_line(shrunk: &Shrunk) -> String {
 /// The command as a person types it, from the arguments of `sim`.
 fn typed(arguments: &str) -> String {
     format!("cargo run -p sim -- {arguments}")
-}
-
-/// `1 run`, `2 runs`.
-fn counted<N: std::fmt::Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
-    let plural = if count == N::from(1) { "" } else { "s" };
-    format!("{count} {noun}{plural}")
 }
 
 /// The lines of a block, each safe to show.

@@ -148,14 +148,9 @@ fn record(findings: &[FindingOutcome]) -> Record {
         campaign: VERSION,
         build: "0123456789abcdef".to_owned(),
         options: CampaignOptions {
-            from: Seed(0),
-            to: Some(Seed(100)),
-            scenarios: [IDLE, RESTORE, NEVER].map(str::to_owned).to_vec(),
             changes: vec!["--defect=idle-alarm-not-rearmed".to_owned()],
-            is_twice: false,
-            stop_after: None,
-            known: Vec::new(),
             shrink_runs: 200,
+            ..CampaignOptions::new(Seed(0), Some(Seed(100)), [IDLE, RESTORE, NEVER].map(str::to_owned).to_vec())
         },
         seed_count: 100,
         ended: Some(End::AllSeeds),

@@ -2,8 +2,10 @@
 
 use super::sample::{HOSTILE, hostile, outcome};
 use super::*;
+use crate::exit_code::ExitCode;
 use crate::report::Style;
 use scenarios::reach::Closest;
+use scenarios::seed::Seed;
 
 const BRIGHT: Style = Style { is_colored: true, has_glyphs: true };
 
@@ -63,9 +65,10 @@ fn junit_is_well_formed_and_keeps_the_text() {
         let told = junit(&outcome);
         let document = roxmltree::Document::parse(&told).unwrap_or_else(|error| panic!("{error}\n{told}"));
         let suites: Vec<_> = document.descendants().filter(|node| node.has_tag_name("testsuite")).collect();
-        assert_eq!(suites.len(), outcome.record.options.scenarios.len());
+        let scenario_count = outcome.record.options.scenarios.len();
+        assert_eq!(suites.len(), scenario_count + 1, "one is the campaign's");
         let cases = document.descendants().filter(|node| node.has_tag_name("testcase")).count();
-        assert!(cases >= suites.len() * (invariants::ALL.len() + DEMANDS.len()));
+        assert!(cases >= scenario_count * (invariants::ALL.len() + DEMANDS.len()));
         assert!(document.descendants().all(|node| !node.has_tag_name("script") && !node.is_comment()));
     }
     let told = junit(&hostile("<script>]]>&"));
@@ -131,7 +134,11 @@ fn dark_rows_of_reach_are_told_in_every_form_where_they_fail() {
     assert!(annotations.starts_with("::error title=reach::"), "{annotations}");
     let dark = json(&outcome)["reach"]["dark"].clone();
     assert!(dark.as_array().is_some_and(|rows| rows.iter().any(|row| row["row"] == "alarm/dispose-quiet")), "{dark}");
+    let cases = junit(&outcome);
+    assert!(cases.contains(r#"<testcase name="reach/alarm" classname="campaign">"#), "{cases}");
+    assert!(cases.contains("alarm/dispose-quiet: 2 of 4 conditions; missing: its alarm fires"), "{cases}");
     outcome.is_reach_required = false;
+    assert!(!junit(&outcome).contains("reach/alarm"));
     assert!(github(&outcome).starts_with("::notice ") && !text(&outcome, Style::default()).contains("dark  alarm/"));
 }
 
@@ -157,4 +164,29 @@ fn a_group_of_reach_looks_like_this() {
     );
     let bright = reach::text(&record, &places, BRIGHT);
     assert!(bright.contains('\u{1b}') && bright.contains('●') && bright.contains('○'));
+}
+
+#[test]
+fn an_interrupted_campaign_is_one_in_every_form() {
+    let mut outcome = sample::outcome();
+    outcome.record.ended = Some(End::Interrupted);
+    assert_eq!(outcome.exit_code(), ExitCode::Interrupted);
+    assert_eq!((&json(&outcome)["outcome"], &json(&outcome)["exit_code"]), (&"interrupted".into(), &130.into()));
+    assert!(markdown(&outcome).starts_with("## ⏸️ interrupted: "), "{}", markdown(&outcome));
+    assert!(text(&outcome, Style::default()).contains("interrupted  100 runs"));
+    assert!(junit(&outcome).contains("came-to-its-end") && junit(&outcome).contains("(interrupted)"));
+    assert!(github(&outcome).contains("::notice title=sim fuzz::"), "{}", github(&outcome));
+}
+
+#[test]
+fn a_finding_that_no_seed_showed_is_given_no_seed() {
+    let mut outcome = sample::outcome();
+    outcome.findings.truncate(1);
+    outcome.findings[0].row.count = 0;
+    outcome.findings[0].row.seed = Seed(987_654);
+    assert!(json(&outcome)["findings"][0]["smallest_seed"].is_null());
+    for told in [markdown(&outcome), github(&outcome), junit(&outcome), text(&outcome, Style::default())] {
+        assert!(!told.contains("987654"), "{told}");
+    }
+    assert!(github(&outcome).contains("met while another finding was cut down"));
 }

@@ -116,7 +116,9 @@ impl Record {
         if options.stop_after == Some(0) {
             return Err(wrong("options.stop_after", "expected a number from 1"));
         }
-        count("options.shrink_runs", options.shrink_runs, RUN_COUNT_MAX)
+        count("options.shrink_runs", options.shrink_runs, RUN_COUNT_MAX)?;
+        count("options.run_limit_s", options.run_limit_s, RUN_COUNT_MAX)?;
+        count("options.memory_limit_mib", options.memory_limit_mib, RUN_COUNT_MAX)
     }
 }
 
