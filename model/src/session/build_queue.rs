@@ -51,6 +51,8 @@ enum State {
 
 struct Waiter {
     state: Cell<State>,
+    /// When it came into the queue, in epoch milliseconds.
+    queued_ms: Cell<u64>,
     label: Arc<str>,
     config: Rc<HostConfig>,
     /// The one who gives a permit back settles the first; a timer of the waiter's own settles the second.
@@ -77,6 +79,7 @@ impl Permit {
     pub fn new(session: &SessionObject) -> Self {
         Permit(Rc::new(Waiter {
             state: Cell::new(State::New),
+            queued_ms: Cell::new(0),
             label: Arc::clone(session.label()),
             config: Rc::clone(&session.config),
             granted: Promise::new(),
@@ -130,6 +133,7 @@ fn ask(waiter: &Rc<Waiter>) {
         return grant(&builds, waiter);
     }
     waiter.state.set(State::Queued);
+    waiter.queued_ms.set(EventLoop::current().now_ms());
     builds.queue.borrow_mut().push_back(Rc::clone(waiter));
     state_event!("permit.queued", waiter.label, isolate = &*EventLoop::current().name);
     let timed = Rc::clone(waiter);
@@ -168,11 +172,28 @@ fn give_back(builds: &Builds, wanted: impl Fn(&Held) -> bool) -> bool {
     let isolate = EventLoop::current();
     let active = builds.held.borrow().len();
     state_event!("permit.returned", held.waiter.label, isolate = &*isolate.name, active = active);
-    let next = builds.queue.borrow_mut().pop_front();
-    if let Some(next) = next {
+    if let Some(next) = next_in_turn(builds) {
         grant(builds, &next);
     }
     true
+}
+
+/// The first that still waits. Who does not is passed over, and is in the queue no more.
+fn next_in_turn(builds: &Builds) -> Option<Rc<Waiter>> {
+    loop {
+        let next = builds.queue.borrow_mut().pop_front()?;
+        if defect!(next.config, DeadWaiterGranted) || !has_left(builds, &next) {
+            return Some(next);
+        }
+        state_event!("permit.passed-over", next.label, isolate = &*EventLoop::current().name);
+    }
+}
+
+/// Found here: an object that is reset while it waits runs no code, so its waiter stays in the queue (platform facts 103,
+/// 132), and whatever permit comes to it is lost. Its session has queued again since, or the wait is longer than any.
+fn has_left(builds: &Builds, waiter: &Waiter) -> bool {
+    let waited_ms = EventLoop::current().now_ms() - waiter.queued_ms.get();
+    waited_ms > MAX_QUEUE_WAIT_MS || builds.queue.borrow().iter().any(|later| later.label == waiter.label)
 }
 
 fn time_out(waiter: &Rc<Waiter>) {
