@@ -61,6 +61,8 @@ struct Waiter {
     /// The longest wait, and the next look.
     timers: RefCell<[Option<TimerHandle>; 2]>,
     looks: bool,
+    /// Whether it is passed over once it has left without a word, and takes back what its predecessor was granted.
+    may_be_dead: bool,
 }
 
 /// One build's place: asked for once, given back once.
@@ -86,6 +88,7 @@ impl Permit {
             noticed: Promise::new(),
             timers: RefCell::default(),
             looks: !defect!(session.config, PermitGrantLost),
+            may_be_dead: !defect!(session.config, DeadWaiterGranted),
         }))
     }
 
@@ -129,6 +132,7 @@ impl Permit {
 fn ask(waiter: &Rc<Waiter>) {
     let builds = module_scope::<Builds>();
     take_back_expired(&builds);
+    take_back_from_predecessor(&builds, waiter);
     if builds.held.borrow().len() < MAX_CONCURRENT_BUILDS {
         return grant(&builds, waiter);
     }
@@ -163,6 +167,12 @@ fn take_back_expired(builds: &Builds) {
     while give_back(builds, |held| holding::is_expired(&held.waiter.config, held.since_ms)) {}
 }
 
+/// A session builds once at a time: what it holds when it asks was granted to an incarnation that is gone, before or after
+/// that went.
+fn take_back_from_predecessor(builds: &Builds, waiter: &Waiter) {
+    while waiter.may_be_dead && give_back(builds, |held| held.waiter.label == waiter.label) {}
+}
+
 /// Gives back the first permit that is `wanted`, false when there is none: the first that still waits gets it, in the
 /// context of whoever gave it back.
 fn give_back(builds: &Builds, wanted: impl Fn(&Held) -> bool) -> bool {
@@ -182,7 +192,7 @@ fn give_back(builds: &Builds, wanted: impl Fn(&Held) -> bool) -> bool {
 fn next_in_turn(builds: &Builds) -> Option<Rc<Waiter>> {
     loop {
         let next = builds.queue.borrow_mut().pop_front()?;
-        if defect!(next.config, DeadWaiterGranted) || !has_left(builds, &next) {
+        if !next.may_be_dead || !has_left(builds, &next) {
             return Some(next);
         }
         state_event!("permit.passed-over", next.label, isolate = &*EventLoop::current().name);
