@@ -52,7 +52,7 @@ fn plan(seed: Seed) -> Plan {
         owner.call(&mut rng, 0);
     }
     draft.client(owner);
-    if draft.rng("lease").chance(1, 4) {
+    if draft.rng("lease").chance(1, 2) {
         // A pause that comes of a resume takes its lease before the resume is answered.
         let taken = When::Operation {
             operation: "sched · storage.setAlarm heartbeat".to_owned(),

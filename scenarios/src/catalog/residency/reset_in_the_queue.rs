@@ -14,7 +14,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "restores wait for their turn to build, and some are reset in the queue: nobody builds in their place",
     weight: 2,
-    sometimes: &["situation/build-queued"],
+    sometimes: &["situation/build-queued", "situation/build-queue-timeout", "situation/build-queue-left"],
     plan,
 };
 
