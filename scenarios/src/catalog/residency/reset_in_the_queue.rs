@@ -29,7 +29,7 @@ fn plan(seed: Seed) -> Plan {
     draft.timeout(rng.between(1_000, 3_000));
     let count = AT_A_TIME + rng.between(2, 5);
     let back_ms = count * 300 + draft.disposed_after_ms() + 2 * draft.latency_ms();
-    let built_ms = *rng.pick(&[500, 2_000, 6_000]);
+    let built_ms = *rng.pick(&[500, 2_000, 6_000, 11_000]);
     for number in 1..=count {
         let mut client = ClientDraft::new(number, (number - 1) * 300);
         client.open();

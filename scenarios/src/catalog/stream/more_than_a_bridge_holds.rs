@@ -15,7 +15,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "a client comes for more answers than the edge can hold for it, and gets them all, a part at a time",
     weight: 1,
-    sometimes: &["situation/undelivered-fetched"],
+    sometimes: &["situation/replay-bounded"],
     plan,
 };
 
