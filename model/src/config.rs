@@ -32,6 +32,9 @@ pub const DESTROY_ALARM_DELAY_MS: u64 = 1_000;
 pub const SSE_KEEPALIVE_MS: u64 = 25_000;
 /// Largest backlog of a bridge's writer.
 pub const MAX_PENDING_SSE_BYTES: usize = 8_388_608;
+/// What a fresh GET is sent of undelivered streams before it ends, unless its last stream exceeds it: with a whole stream
+/// on top it is within the backlog of a bridge.
+pub const MAX_REPLAY_BYTES: usize = 4_194_304;
 /// Largest POST body.
 pub const MAX_POST_BODY_BYTES: usize = 4_194_304;
 /// Events kept of one stream.

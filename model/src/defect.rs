@@ -124,6 +124,14 @@ pub enum Defect {
     BrowserResumeWaitsForNothing,
     /// What an RPC of the console fails with is not looked at. Found here.
     ConsoleUnclassified,
+    /// A build permit goes to a waiter whose object was reset in the queue. Found here.
+    DeadWaiterGranted,
+    /// A fresh GET is sent everything that was never acknowledged at once, however much that is. Found here.
+    ReplayUnbounded,
+    /// An alarm that comes to a wiped object starts it. Found here.
+    WipedSessionWoken,
+    /// A lease that cannot be started inline is captured by itself and by whoever guards the entry point. Found here.
+    LeaseFailureCapturedTwice,
     /// Answers that nobody acknowledged count as running work.
     UndeliveredCountsAsRunning,
     /// An alarm takes the name of its session from memory only.
@@ -583,6 +591,34 @@ pub const DEFECTS: &[DefectInfo] = &[
         source: "found here, FINDINGS.md 14",
         described: true,
         story: "a person who decides while a deploy resets the session is told a bare 500, and somebody is paged",
+    },
+    DefectInfo {
+        defect: Defect::DeadWaiterGranted,
+        name: "dead-waiter-granted",
+        source: "found here, FINDINGS.md 15",
+        described: true,
+        story: "each session that is reset while it waits for a build permit takes one out of use for a minute",
+    },
+    DefectInfo {
+        defect: Defect::ReplayUnbounded,
+        name: "replay-unbounded",
+        source: "found here, FINDINGS.md 16",
+        described: true,
+        story: "a session with more than 8 MiB of answers that no listener took can never open a listener again",
+    },
+    DefectInfo {
+        defect: Defect::WipedSessionWoken,
+        name: "wiped-session-woken",
+        source: "found here, FINDINGS.md 17",
+        described: true,
+        story: "an alarm that comes again after its session was wiped fails up to seven times, and each time somebody is paged",
+    },
+    DefectInfo {
+        defect: Defect::LeaseFailureCapturedTwice,
+        name: "lease-failure-captured-twice",
+        source: "found here, FINDINGS.md 18",
+        described: true,
+        story: "an execution that pauses again while its lease cannot be taken pages somebody twice for one failure",
     },
     DefectInfo {
         defect: Defect::UndeliveredCountsAsRunning,

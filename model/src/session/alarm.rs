@@ -6,7 +6,7 @@ use super::alarm_policy::{AlarmDecision, AlarmFacts, decide};
 use super::teardown::{Disposal, dispose_idle_runtime, tear_down};
 use super::{SessionObject, clock, destroy, signed};
 use crate::agents::transport::UNDELIVERED_PREFIX;
-use crate::agents::{DESTROY_PENDING_KEY, STREAM_REQUESTS_PREFIX, mcp_agent, party_server};
+use crate::agents::{DESTROY_PENDING_KEY, PROPS_KEY, STREAM_REQUESTS_PREFIX, Status, mcp_agent, party_server};
 use crate::config::LIST_LIMIT;
 use crate::defect::defect;
 use crate::js::{EventLoop, hops, js};
@@ -18,6 +18,7 @@ crate::operations! {
     ALARM_ACTIVITY = "alarm · storage.get last-activity-ms", Storage, 4; "storage; in memory one trip"
     ALARM_ROWS = "alarm · storage.list stream-reqs", Storage, 4; "storage"
     ALARM_MARKER = "alarm · storage.get destroy-pending", Storage, 4; "storage; not in the described version, see the defect `condemned-session-kept`"
+    ALARM_PROPS = "alarm · storage.get props", Storage, 4; "storage; only before the first start; not in the described version, see the defect `wiped-session-woken`"
     ALARM_PAUSED_LEASE = "alarm · storage.setAlarm paused-lease", Storage, 3; "storage"
     ALARM_RUNNING_LEASE = "alarm · storage.setAlarm running-lease", Storage, 3; "storage"
     NAMELESS_TEARDOWN = "alarm.nameless · teardown", Io, 2; "teardown of an object that no name leads to"
@@ -63,6 +64,7 @@ pub(super) async fn alarm(session: Rc<SessionObject>) -> Result<(), JsError> {
 
 async fn act(session: Rc<SessionObject>, facts: AlarmFacts) -> Result<(), JsError> {
     match decide(considered(&session, facts)) {
+        AlarmDecision::IdleWithinTimeout if is_wiped(&session).await? => Ok(()),
         AlarmDecision::IdleWithinTimeout => js(mcp_agent::alarm(session)).await,
         _ if !defect!(session.config, CondemnedSessionKept) && is_condemned(&session, &ALARM_MARKER).await? => {
             js(mcp_agent::alarm(session)).await
@@ -108,6 +110,18 @@ fn considered(session: &SessionObject, facts: AlarmFacts) -> AlarmFacts {
 pub(super) async fn is_condemned(session: &SessionObject, operation: &'static Operation) -> Result<bool, JsError> {
     let marker = session.ctx().storage().get(operation, DESTROY_PENDING_KEY).await?;
     Ok(marker.is_some_and(|marker| marker.as_bool() == Some(true)))
+}
+
+/// Found here: an alarm is delivered at least once (platform fact 70), so the one that wiped its session may come again.
+/// A start has nothing to start with then, and would fail at each of the platform's tries.
+async fn is_wiped(session: &SessionObject) -> Result<bool, JsError> {
+    let agent = &session.agent;
+    let may_start = agent.status.get() == Status::Started || agent.given_props.borrow().is_some();
+    if may_start || defect!(session.config, WipedSessionWoken) {
+        return Ok(false);
+    }
+    let props = session.ctx().storage().get(&ALARM_PROPS, PROPS_KEY).await?;
+    Ok(props.is_none() && !is_condemned(session, &ALARM_MARKER).await?)
 }
 
 pub(super) async fn paused_execution_count(session: &SessionObject) -> usize {

@@ -51,6 +51,8 @@ enum State {
 
 struct Waiter {
     state: Cell<State>,
+    /// When it came into the queue, in epoch milliseconds.
+    queued_ms: Cell<u64>,
     label: Arc<str>,
     config: Rc<HostConfig>,
     /// The one who gives a permit back settles the first; a timer of the waiter's own settles the second.
@@ -59,6 +61,8 @@ struct Waiter {
     /// The longest wait, and the next look.
     timers: RefCell<[Option<TimerHandle>; 2]>,
     looks: bool,
+    /// Whether it is passed over once it has left without a word, and takes back what its predecessor was granted.
+    may_be_dead: bool,
 }
 
 /// One build's place: asked for once, given back once.
@@ -77,12 +81,14 @@ impl Permit {
     pub fn new(session: &SessionObject) -> Self {
         Permit(Rc::new(Waiter {
             state: Cell::new(State::New),
+            queued_ms: Cell::new(0),
             label: Arc::clone(session.label()),
             config: Rc::clone(&session.config),
             granted: Promise::new(),
             noticed: Promise::new(),
             timers: RefCell::default(),
             looks: !defect!(session.config, PermitGrantLost),
+            may_be_dead: !defect!(session.config, DeadWaiterGranted),
         }))
     }
 
@@ -126,10 +132,12 @@ impl Permit {
 fn ask(waiter: &Rc<Waiter>) {
     let builds = module_scope::<Builds>();
     take_back_expired(&builds);
+    take_back_from_predecessor(&builds, waiter);
     if builds.held.borrow().len() < MAX_CONCURRENT_BUILDS {
         return grant(&builds, waiter);
     }
     waiter.state.set(State::Queued);
+    waiter.queued_ms.set(EventLoop::current().now_ms());
     builds.queue.borrow_mut().push_back(Rc::clone(waiter));
     state_event!("permit.queued", waiter.label, isolate = &*EventLoop::current().name);
     let timed = Rc::clone(waiter);
@@ -159,6 +167,12 @@ fn take_back_expired(builds: &Builds) {
     while give_back(builds, |held| holding::is_expired(&held.waiter.config, held.since_ms)) {}
 }
 
+/// A session builds once at a time: what it holds when it asks was granted to an incarnation that is gone, before or after
+/// that went.
+fn take_back_from_predecessor(builds: &Builds, waiter: &Waiter) {
+    while waiter.may_be_dead && give_back(builds, |held| held.waiter.label == waiter.label) {}
+}
+
 /// Gives back the first permit that is `wanted`, false when there is none: the first that still waits gets it, in the
 /// context of whoever gave it back.
 fn give_back(builds: &Builds, wanted: impl Fn(&Held) -> bool) -> bool {
@@ -168,11 +182,28 @@ fn give_back(builds: &Builds, wanted: impl Fn(&Held) -> bool) -> bool {
     let isolate = EventLoop::current();
     let active = builds.held.borrow().len();
     state_event!("permit.returned", held.waiter.label, isolate = &*isolate.name, active = active);
-    let next = builds.queue.borrow_mut().pop_front();
-    if let Some(next) = next {
+    if let Some(next) = next_in_turn(builds) {
         grant(builds, &next);
     }
     true
+}
+
+/// The first that still waits. Who does not is passed over, and is in the queue no more.
+fn next_in_turn(builds: &Builds) -> Option<Rc<Waiter>> {
+    loop {
+        let next = builds.queue.borrow_mut().pop_front()?;
+        if !next.may_be_dead || !has_left(builds, &next) {
+            return Some(next);
+        }
+        state_event!("permit.passed-over", next.label, isolate = &*EventLoop::current().name);
+    }
+}
+
+/// Found here: an object that is reset while it waits runs no code, so its waiter stays in the queue (platform facts 103,
+/// 132), and whatever permit comes to it is lost. Its session has queued again since, or the wait is longer than any.
+fn has_left(builds: &Builds, waiter: &Waiter) -> bool {
+    let waited_ms = EventLoop::current().now_ms() - waiter.queued_ms.get();
+    waited_ms > MAX_QUEUE_WAIT_MS || builds.queue.borrow().iter().any(|later| later.label == waiter.label)
 }
 
 fn time_out(waiter: &Rc<Waiter>) {

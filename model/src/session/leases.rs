@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::init::mark_activity_span;
 use super::interaction::Response;
-use super::{SessionObject, approvals, meta, owner_directory};
+use super::{SessionObject, approvals, meta, owner_directory, report};
 use crate::agents::schedule::{KeepAlive, keep_alive};
 use crate::config::PAUSED_APPROVAL_TIMEOUT_MS;
 use crate::defect::defect;
@@ -143,11 +143,15 @@ fn arm(session: &Rc<SessionObject>, id: &Arc<str>) -> TimerHandle {
     EventLoop::current().set_timer(PAUSED_APPROVAL_TIMEOUT_MS, Box::new(fire))
 }
 
-/// What both background runs say of a failure: a line and one capture, also when it is a recognised reset.
+/// What both background runs say of a failure: a line and one capture, also when it is a recognised reset. Found here:
+/// inline the same failure goes on to the guard of the entry point, which captures what nobody claimed.
 fn tell(session: &SessionObject, text: &str, exit: &Exit<()>) {
     if let Some(error) = exit.as_ref().err().and_then(Cause::error) {
         telemetry::console_error(session.label(), text, error);
         telemetry::capture(session.label(), error);
+        if !defect!(session.config, LeaseFailureCapturedTwice) {
+            report::claim(session, error);
+        }
     }
 }
 

@@ -36,8 +36,22 @@ fn judge(case: &Case<'_>) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Builder, judged, story, violation};
+    use super::super::testing::{Builder, judged, plan_with_failing_alarm_write, story, violation};
     use super::*;
+    use crate::plan::ClientPlan;
+
+    #[test]
+    fn a_fault_of_the_session_beside_it_excuses_nothing() {
+        let id = ("id", "c4:0000000000000001".into());
+        let brings = [("request", 4_u64.into()), ("brings", "response".into()), id];
+        let unprimed = || story().history(21, "s1", "request.event", &brings);
+        let mut plan = plan_with_failing_alarm_write();
+        plan.clients.push(ClientPlan { name: "s2".into(), ..plan.clients[0].clone() });
+        let verdict = |hit: &str| INVARIANT.judge(&plan, &unprimed().fault_of(20, hit, "fault.delivered", 0).build());
+        assert_eq!(verdict("s1"), Verdict::Held);
+        let Verdict::Violated(found) = verdict("s2") else { panic!("s1 was not disturbed") };
+        assert_eq!(found[0].what, "the stream of a call begins without a cursor");
+    }
 
     #[test]
     fn the_first_event_of_a_call_must_have_an_id() {

@@ -1,5 +1,8 @@
 //! Which planned faults reached the run, and what they excuse.
 
+mod reach;
+
+use self::reach::Reach;
 use crate::plan::{Effect, ErrorKind, FaultPlan, Plan, ResetKind, When};
 use crate::trace::{Event, Stream, Trace};
 
@@ -11,6 +14,7 @@ const HELD_ENDS_MS: u64 = 100;
 pub struct FaultLog<'a> {
     delivered: Vec<Delivered<'a>>,
     losses: Vec<&'a Event>,
+    reach: Reach<'a>,
 }
 
 struct Delivered<'a> {
@@ -18,6 +22,8 @@ struct Delivered<'a> {
     /// When a hold ended; nothing while it lasts.
     released_at_ms: Option<u64>,
     plan: Option<&'a FaultPlan>,
+    /// Whom it hit: alias of a session, name of a client at the edge, or another object.
+    who: Option<&'a str>,
 }
 
 impl<'a> FaultLog<'a> {
@@ -34,6 +40,7 @@ impl<'a> FaultLog<'a> {
                         at_ms: event.at_ms,
                         released_at_ms: None,
                         plan: fault.and_then(|index| plan.faults.get(index)),
+                        who: event.who(),
                     },
                 )),
                 "fault.released" => {
@@ -49,16 +56,17 @@ impl<'a> FaultLog<'a> {
         // An object that destroyed itself lost nothing to the platform.
         let by_itself = |event: &&Event| event.text("kind") == Some("destroyed");
         let lost = |event: &&Event| matches!(&*event.name, "object.reset" | "isolate.ended") && !by_itself(event);
-        Self {
-            delivered: delivered.into_iter().map(|(_, each)| each).collect(),
-            losses: trace.of(Stream::Platform).filter(lost).collect(),
-        }
+        let delivered: Vec<_> = delivered.into_iter().map(|(_, each)| each).collect();
+        let losses: Vec<_> = trace.of(Stream::Platform).filter(lost).collect();
+        let is_calm = delivered.is_empty() && losses.is_empty();
+        let reach = if is_calm { Reach::default() } else { Reach::of(plan, trace) };
+        Self { delivered, losses, reach }
     }
 
-    /// Whether something was made to fail, was interrupted or lost its memory in that time, or fails lastingly since
-    /// before; holds and delays do not count, since what waits is served later.
+    /// Whether something that concerns the session was made to fail, was interrupted or lost its memory in that time, or
+    /// fails lastingly since before; holds and delays do not count, since what waits is served later.
     pub fn is_disturbed(&self, session: &str, from_ms: u64, to_ms: u64) -> bool {
-        let by_plan = self.delivered.iter().any(|each| {
+        let by_plan = self.delivered.iter().filter(|each| self.concerns(each, session)).any(|each| {
             let is_within = (from_ms..=to_ms).contains(&each.at_ms);
             each.at_ms <= to_ms
                 && match each.plan.map(|plan| &plan.effect) {
@@ -69,10 +77,25 @@ impl<'a> FaultLog<'a> {
                 }
         });
         let by_loss = self.losses.iter().any(|event| {
-            let concerns = event.name == "isolate.ended" || event.who() == Some(session);
+            let concerns = match &*event.name {
+                "isolate.ended" => self.reach.is_in(session, event.text("isolate"), event.at_ms),
+                _ => event.who() == Some(session),
+            };
             concerns && (from_ms..=to_ms).contains(&event.at_ms)
         });
         by_plan || by_loss
+    }
+
+    /// Whether a fault can have touched a session: its own object or client, one that it shares executions with, or, as a
+    /// reset leaves the module scope of an isolate as it is (platform fact 132), one beside it there.
+    fn concerns(&self, each: &Delivered, session: &str) -> bool {
+        let aimed_at = match each.plan.map(|plan| &plan.when) {
+            Some(When::At { session, .. } | When::Operation { session, .. }) => session.as_deref(),
+            None => None,
+        };
+        let Some(hit) = each.who.or(aimed_at) else { return true };
+        let is_reset = matches!(each.plan.map(|plan| &plan.effect), Some(Effect::Reset { .. }) | None);
+        self.reach.belongs_together(hit, session) || is_reset && self.reach.is_beside(hit, session, each.at_ms)
     }
 
     /// Whether a step of the edge worker's own was made to fail in that time, one that asks no session: with whatever text,
@@ -248,6 +271,18 @@ mod tests {
         let log = FaultLog::of(&plan, &trace);
         assert!(log.is_disturbed("s1", 0, 200));
         assert!(!log.is_disturbed("s2", 0, 200));
+    }
+
+    #[test]
+    fn a_failure_disturbs_whom_it_hit_and_a_reset_those_beside_it_too() {
+        let placed = |trace: Builder, who| trace.platform(1, who, "object.constructed", &[("isolate", "i1".into())]);
+        let trace = placed(placed(Builder::default(), "s1"), "s2").fault_of(100, "s2", "fault.delivered", 0).build();
+        let (mut plan, other) = (plan_with_failing_alarm_write(), plan_with_failing_alarm_write().clients.remove(0));
+        plan.clients.push(crate::plan::ClientPlan { name: "s2".into(), ..other });
+        assert!(FaultLog::of(&plan, &trace).is_disturbed("s2", 0, 200));
+        assert!(!FaultLog::of(&plan, &trace).is_disturbed("s1", 0, 200));
+        plan.faults[0].effect = Effect::Reset { kind: ResetKind::Cpu };
+        assert!(FaultLog::of(&plan, &trace).is_disturbed("s1", 0, 200));
     }
 
     #[test]

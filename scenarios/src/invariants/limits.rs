@@ -24,3 +24,6 @@ pub const EVICTION_GRACE_MS: u64 = 15_000;
 pub const HELD_MS_MAX: u64 = 61_000;
 /// What may wait in the edge for one client, in bytes (session-core §1.7, MAX_PENDING_SSE_BYTES).
 pub const BACKLOG_BYTES_MAX: u64 = 8_388_608;
+/// A fresh GET is sent at least so much of what was not delivered, in bytes, before it leaves the rest for the next one: half
+/// of what may wait for its client.
+pub const REPLAY_BYTES_MIN: u64 = 4_194_304;

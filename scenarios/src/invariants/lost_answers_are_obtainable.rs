@@ -3,9 +3,11 @@
 //! A GET asks for an answer when it has a cursor of its stream from before it, or, without one, when the stream is
 //! answered in full and no other live listener replays it; what it asks for is settled when its connection is attached.
 //! It is judged when the host ended its body, or when it was open for long enough. Of two GETs that are on their way at
-//! once nobody can tell which is attached first: they are not judged.
+//! once nobody can tell which is attached first: they are not judged. A fresh GET that brought as much as a bridge can take
+//! leaves whole streams for the next one.
 
 use super::faults::FaultLog;
+use super::limits::REPLAY_BYTES_MIN;
 use super::one_replay_at_a_time::Replays;
 use super::requests::Request;
 use super::streams::{cuts_connections, ends_session, happened, parts};
@@ -43,12 +45,28 @@ fn judge(case: &Case<'_>) -> Verdict {
             if faults.is_disturbed(&get.session, 0, shown.at_ms) || faults.held_ms(get.begin.at_ms, shown.at_ms) > 0 {
                 continue;
             }
+            let is_begun = || has.iter().any(|brought| same_stream(brought, id));
+            if is_bounded(case, get, shown) && !is_begun() {
+                continue;
+            }
             let what =
                 format!("{} did not bring the answer to {rpc}, which was stored and never delivered", get.what());
             violations.push(Violation::at(shown, what).of(&get.session).pending(format!("event {id}")));
         }
     }
     Verdict::of(violations, None)
+}
+
+/// Whether the session stopped a replay on the way of a GET, because it had sent as much as a bridge can take.
+fn is_bounded(case: &Case<'_>, get: &Request<'_>, shown: &Event) -> bool {
+    happened(case, &get.session, get.begin.ordinal, shown.ordinal, |event| {
+        let is_full = event.number("bytes").is_some_and(|bytes| bytes >= REPLAY_BYTES_MIN);
+        event.is(Stream::State, "replay.bounded") && is_full
+    })
+}
+
+fn same_stream(one: &str, other: &str) -> bool {
+    parts(one).map(|(stream, _)| stream) == parts(other).map(|(stream, _)| stream)
 }
 
 /// The event that shows what a GET has brought; nothing for one that says nothing.
@@ -218,6 +236,14 @@ mod tests {
         violation(INVARIANT, acknowledged(asked(None), "POST"));
         let trimmed = asked(None).state(12, "s1", "events.trimmed", &[("last", "c3:0000000000000002".into())]);
         assert_eq!(judged(INVARIANT, trimmed), Verdict::Held);
+    }
+
+    #[test]
+    fn what_a_full_replay_leaves_is_left_by_whole_streams() {
+        let bounded = |trace: Builder, bytes: u64| trace.state(24, "s1", "replay.bounded", &[("bytes", bytes.into())]);
+        assert_eq!(judged(INVARIANT, bounded(asked(Some("c2:0000000000000009")), 4_194_304)), Verdict::Held);
+        violation(INVARIANT, bounded(asked(Some("c2:0000000000000009")), 4_194_303));
+        violation(INVARIANT, bounded(asked(Some("c3:0000000000000001")), 4_194_304));
     }
 
     #[test]

@@ -22,10 +22,12 @@ mod eviction_cuts_no_request;
 mod eviction_frees_a_runtime;
 mod eviction_takes_the_oldest;
 mod execution_ids_are_unique;
+mod failures_are_captured_once;
 mod gauge_matches_residents;
 mod idle_runtime_is_released;
 mod known_organization_needs_no_database;
 mod leases_are_returned;
+mod listeners_are_not_given_up;
 mod listeners_coexist;
 mod live_write_survives_the_store;
 mod lost_answers_are_obtainable;
@@ -51,6 +53,7 @@ mod reservations_are_returned;
 mod resets_page_nobody;
 mod runtime_closed_once;
 mod statuses_mean_what_they_say;
+mod wiped_sessions_are_not_woken;
 
 mod case;
 mod faults;
@@ -97,9 +100,11 @@ pub const ALL: &[Invariant] = &[
     execution_ids_are_unique::INVARIANT,
     a_resume_can_be_repeated::INVARIANT,
     nameless_alarm_ends::INVARIANT,
+    wiped_sessions_are_not_woken::INVARIANT,
     cold_start_keeps_streams::INVARIANT,
     lost_writes_spare_the_start::INVARIANT,
     resets_page_nobody::INVARIANT,
+    failures_are_captured_once::INVARIANT,
     refusals_mean_what_they_say::INVARIANT,
     owners_may_pass::INVARIANT,
     known_organization_needs_no_database::INVARIANT,
@@ -121,6 +126,7 @@ pub const ALL: &[Invariant] = &[
     live_write_survives_the_store::INVARIANT,
     one_message_one_stream::INVARIANT,
     listeners_coexist::INVARIANT,
+    listeners_are_not_given_up::INVARIANT,
     one_replay_at_a_time::INVARIANT,
     bridge_backlog_is_bounded::INVARIANT,
 ];

@@ -75,6 +75,11 @@ impl Builder {
         self.event(at_ms, Stream::Fault, None, name, &[("fault", fault.into())])
     }
 
+    /// The same, with whom the fault hit.
+    pub fn fault_of(self, at_ms: u64, who: &str, name: &str, fault: u64) -> Self {
+        self.event(at_ms, Stream::Fault, Some(who), name, &[("fault", fault.into())])
+    }
+
     pub fn phase(self, at_ms: u64, phase: &str) -> Self {
         self.event(at_ms, Stream::Phase, None, "phase", &[("phase", phase.into())])
     }

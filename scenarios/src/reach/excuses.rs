@@ -12,7 +12,6 @@ pub const EXCUSED: &[(&str, &str)] = &[
     ("alarm/dispose-running", "met by chance, no scenario is about it yet"),
     ("alarm/dispose-stream", "no scenario yet"),
     ("alarm/unaddressable-with-lease", "no scenario yet"),
-    ("span/build-mcp-server/queue-timeout", "no scenario yet"),
     ("span/dispose/stream", "no scenario yet"),
     ("span/execute/inline", "no scenario yet"),
     ("span/execute-resume/joined", "met by chance, no scenario is about it yet"),
@@ -33,7 +32,6 @@ pub const EXCUSED: &[(&str, &str)] = &[
     ("log/post-response-wait-parse-failed/base64", "the bridge writes this header well; unit tests see it"),
     ("log/post-response-wait-parse-failed/json", "the bridge writes this header well; unit tests see it"),
     ("log/event-store-put-failed", "no scenario yet"),
-    ("log/error/lease-start-failed", "no scenario yet"),
     ("log/error/lease-expiration-failed", "no scenario yet"),
     ("log/error/tool-defect", "no scenario yet"),
     ("log/reset-kind/storage-internal", "no scenario yet"),
@@ -60,12 +58,10 @@ pub const EXCUSED: &[(&str, &str)] = &[
     ("answer/execution-already-settled", "no scenario yet"),
     ("situation/eviction-meets-busy", "no scenario yet"),
     ("situation/eviction-meets-request", "no scenario yet"),
-    ("situation/build-queue-left", "no scenario yet"),
     ("situation/disposal-meets-running", "met by chance, no scenario is about it yet"),
     ("situation/reset-meets-teardown", "met by chance, no scenario is about it yet"),
     ("situation/stream-superseded", "no scenario yet"),
     ("situation/request-during-destroy", "no scenario yet"),
-    ("situation/build-queue-timeout", "its scenario comes to it in few of its seeds"),
     ("situation/two-disposals-at-once", "its scenario comes to it in few of its seeds"),
 ];
 

@@ -91,6 +91,7 @@ pub const ROWS: &[Sometimes] = &[
     // Streams.
     row("situation/answer-undelivered", "§2.19", "an answer is stored and nobody takes it", &[Pattern::platform("storage.put", &[(Field("key"), Begins("__mcp_undelivered_stream__:"))])]).via(&[Running]),
     row("situation/undelivered-fetched", "§2.19", "a fresh GET takes an answer that was not delivered", &[Pattern::platform("storage.deleted", &[(Field("key"), Begins("__mcp_undelivered_stream__:"))])]).via(&[PlansStreams, SomeUndelivered, AskedForStream]),
+    row("situation/replay-bounded", "§2.19", "a fresh GET is sent a part of what was not delivered", &[Pattern::state("replay.bounded", &[])]).via(&[SomeUndelivered]),
     row("situation/stream-superseded", "§2.19", "a stream that is resumed takes the place of another connection", &[Pattern::platform("socket.closed", &[(Field("reason"), Word("Superseded by resumed stream"))])]).via(&[PlansStreams, TwiceConnected]),
     row("situation/two-listeners", "§2.19", "a client opens a stream beside another connection", &[Pattern::platform("socket.opened", &[(Field("method"), Word("GET"))])]).via(&[PlansStreams]).when(&[Connected]),
     row("situation/client-not-draining", "§2.2", "a client that does not read is cut off", &[Pattern::platform("socket.closed", &[(Field("code"), Number(1013))])]).via(&[PlansStreams, Connected]),

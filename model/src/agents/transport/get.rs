@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{ConnectionState, MESSAGE, STANDALONE_STREAM, Transport, UNDELIVERED_PREFIX};
 use crate::agents::STREAM_REQUESTS_PREFIX;
 use crate::agents::event_store::{GET_STREAM_OF, stream_of};
-use crate::config::LIST_LIMIT;
+use crate::config::{LIST_LIMIT, MAX_REPLAY_BYTES};
 use crate::defect::defect;
 use crate::js::{EventLoop, js};
 use crate::mcp::{self, Frame};
@@ -23,6 +23,8 @@ crate::operations! {
 const SUPERSEDED: (u16, &str) = (1000, "Superseded by resumed stream");
 /// SSE comment of the frame that ends a GET after a replay.
 const REPLAY_COMPLETE: &str = ": replay-complete\n\n";
+/// What a replayed event is beside its message, in bytes and rounded up: field names, type, id.
+const EVENT_FRAME_BYTES: usize = 128;
 
 impl Transport {
     /// Handles a GET. The framework does not wait for it; a failure leaves the listener on keepalives.
@@ -42,7 +44,7 @@ impl Transport {
         if defect!(self.config, ListenerSupersedes) {
             self.supersede(&socket, STANDALONE_STREAM)?;
         }
-        let replayed = js(self.replay_undelivered(&socket)).await?;
+        let replayed = js(self.replay_undelivered(&socket)).await?.into_acknowledged();
         if replayed.is_empty() { Ok(()) } else { send_replay_complete(&socket, replayed) }
     }
 
@@ -92,12 +94,16 @@ impl Transport {
         has_response
     }
 
-    /// Replays every undelivered stream that no other live connection replays; gives those with a response among it.
-    async fn replay_undelivered(&self, socket: &Socket) -> Result<Vec<String>, JsError> {
+    /// Replays the undelivered streams that no other live connection replays, as many as the bridge can take.
+    ///
+    /// Found here: the streams of a replay leave in one turn, since nothing but storage is awaited (platform fact 28), and
+    /// an object is not told how much of that its bridge still has. More than a bridge holds for its client was given up
+    /// each time, and never acknowledged.
+    async fn replay_undelivered(&self, socket: &Socket) -> Result<Replayed, JsError> {
         let live: BTreeSet<u64> = self.ctx.sockets().iter().map(Socket::number).collect();
         let range = ListRange::prefix(UNDELIVERED_PREFIX).limit(LIST_LIMIT);
         let markers = self.ctx.storage().list(&GET_LIST_UNDELIVERED, range).await?;
-        let mut replayed = Vec::new();
+        let mut replayed = Replayed::default();
         for (key, _) in markers.iter() {
             let stream = &key[UNDELIVERED_PREFIX.len()..];
             let other = self.replaying.borrow().get(stream).copied();
@@ -105,15 +111,20 @@ impl Transport {
             if is_guarded && other.is_some_and(|other| other != socket.number() && live.contains(&other)) {
                 continue;
             }
+            if replayed.bytes >= MAX_REPLAY_BYTES && !defect!(self.config, ReplayUnbounded) {
+                state_event!("replay.bounded", self.ctx.label(), socket = socket.number(), bytes = replayed.bytes);
+                replayed.is_bounded = true;
+                break;
+            }
             self.replaying.borrow_mut().insert(stream.to_owned(), socket.number());
             let mut has_response = false;
             let replay = self.events.replay_all(stream, |id, message| {
                 has_response |= self.replay_event(socket, id, message);
+                replayed.bytes += mcp::text_length(message) + EVENT_FRAME_BYTES;
             });
             js(replay).await?;
-            if has_response {
-                replayed.push(stream.to_owned());
-            }
+            let list = if has_response { &mut replayed.answered } else { &mut replayed.unanswered };
+            list.push(stream.to_owned());
         }
         Ok(replayed)
     }
@@ -122,6 +133,30 @@ impl Transport {
     fn replay_event(&self, socket: &Socket, id: &str, message: &Value) -> bool {
         drop(self.write_event(socket, (MESSAGE, "replay"), message, Some(id), false));
         mcp::is_response(message)
+    }
+}
+
+/// The undelivered streams that a GET was sent.
+#[derive(Default)]
+struct Replayed {
+    /// Those with a response among their events.
+    answered: Vec<String>,
+    /// Those without: their response was too large to be stored, or could not be.
+    unanswered: Vec<String>,
+    bytes: usize,
+    /// Whether some are left for the next GET.
+    is_bounded: bool,
+}
+
+impl Replayed {
+    /// What is acknowledged once it is delivered, which ends the GET. Where some are left, what is never acknowledged must
+    /// not take their place again.
+    fn into_acknowledged(self) -> Vec<String> {
+        let mut streams = self.answered;
+        if self.is_bounded {
+            streams.extend(self.unanswered);
+        }
+        streams
     }
 }
 

@@ -79,6 +79,25 @@ fn a_fresh_get_replays_what_is_undelivered_and_ends_and_an_acknowledgement_clear
 }
 
 #[test]
+fn a_fresh_get_is_sent_what_a_bridge_can_take_and_the_next_one_the_rest() {
+    let log = in_session(&[], None, |world| async move {
+        // Never stored, so that nothing of it but its cursor is replayed.
+        world.post("a", tool_call(1, "echo", json!("x".repeat(122_880))), 10).await;
+        let large = || json!((1..=18).map(|id| tool_call(id, "echo", json!("y".repeat(110_000)))).collect::<Vec<_>>());
+        for name in ["b", "c", "d", "e", "f"] {
+            world.post(name, large(), 10).await;
+        }
+        world.get("g", None, 50).await;
+        world.get("h", None, 50).await;
+        world.rows().await;
+    });
+    let ends: Vec<&String> =
+        log.iter().filter(|line| line.contains("replay-complete") || line.contains("rows")).collect();
+    // What could not be stored goes with what was sent beside it, or it would come first for ever.
+    assert_eq!(ends, ["g replay-complete ack c2,c3,c4,c1 close", "h replay-complete ack c5,c6 close", "rows []"]);
+}
+
+#[test]
 fn what_nobody_acknowledged_is_replayed_again_after_a_restore() {
     let log = in_session(&[], None, |world| async move {
         world.post("a", tool_call(1, "echo", json!("x")), 10).await;

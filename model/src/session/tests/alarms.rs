@@ -142,3 +142,35 @@ fn between_the_wipe_and_the_abort_the_described_owner_check_fails_on_the_missing
     assert_eq!(around_the_abort(&[Defect::WipedSessionRestored]), [missing, "after not_found"]);
     assert_eq!(around_the_abort(&[]), ["gap terminated", "after not_found"]);
 }
+
+/// An alarm comes to an object whose session was wiped.
+fn woken_after_the_wipe(defects: Vec<Defect>) -> super::world::Played {
+    play(Setup { defects, ..Setup::default() }, |world| async move {
+        world.open(50).await;
+        world.rpc("condemn", "_cf_scheduleDestroy", Value::Null, 2_000).await;
+        world
+            .inside("arm", 200_000, |session| async move {
+                let at_ms = crate::js::EventLoop::current().now_ms() + 1_000;
+                session.ctx().storage().set_alarm(&SET, super::super::signed(at_ms)).await.expect("armed");
+            })
+            .await;
+    })
+}
+
+#[test]
+fn an_alarm_that_comes_after_the_wipe_starts_nothing_and_ends_normally() {
+    let played = woken_after_the_wipe(Vec::new());
+    assert_eq!(played.recorded.values("alarm.ended", "outcome"), ["ok", "ok"]);
+    assert_eq!(played.recorded.count("start.begin"), 1);
+    assert_eq!(played.recorded.captured(), Vec::<&str>::new());
+}
+
+#[test]
+fn as_described_it_fails_at_each_of_seven_tries_and_pages_somebody_each_time() {
+    let played = woken_after_the_wipe(vec![Defect::WipedSessionWoken]);
+    assert_eq!(
+        played.recorded.values("alarm.ended", "outcome").iter().filter(|outcome| **outcome == "failed").count(),
+        7
+    );
+    assert_eq!(played.recorded.captured(), ["MCP session props are required"; 7]);
+}

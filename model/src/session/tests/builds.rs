@@ -184,3 +184,48 @@ fn what_was_lost_is_taken_back_by_whoever_needs_it_after_a_minute() {
     assert_eq!(waited(&described), [("s5", "10000", "true")]);
     assert_eq!(described.recorded.values("cap.checked", "in_flight").last(), Some(&"4"));
 }
+
+/// The fifth session is reset while it waits behind four builds.
+async fn reset_in_the_queue(world: &World) {
+    open(world, &IDS[..5]).await;
+    assert!(world.handle().reset(&world.at("s5").key(), JsError::code_updated(), || ()));
+    rt::sleep_ms(20).await;
+}
+
+#[test]
+fn a_session_takes_back_what_was_granted_to_it_after_it_was_reset() {
+    let left = |defects| {
+        let played = play(Setup { rules: four_held(), defects, ..Setup::default() }, |world| async move {
+            reset_in_the_queue(&world).await;
+            // Nobody waits behind it, and nobody knows yet that it is dead.
+            world.handle().release(HELD);
+            rt::sleep_ms(500).await;
+            open(&world, &["s5"]).await;
+        });
+        assert_eq!(played.recorded.values("permit.granted", "who")[4..], ["s5", "s5"]);
+        played.recorded.count("permit.granted") - played.recorded.count("permit.returned")
+    };
+    assert_eq!((left(vec![]), left(vec![Defect::DeadWaiterGranted])), (0, 1));
+}
+
+#[test]
+fn a_permit_passes_over_who_was_reset_in_the_queue() {
+    let granted = |defects, wait_ms, next: &'static str| {
+        let played = play(Setup { rules: four_held(), defects, ..Setup::default() }, move |world| async move {
+            reset_in_the_queue(&world).await;
+            rt::sleep_ms(wait_ms).await;
+            open(&world, &[next]).await;
+            world.handle().release(HELD);
+            rt::sleep_ms(500).await;
+        });
+        let all = played.recorded.values("permit.granted", "who");
+        all[4..].iter().map(|who| (*who).to_owned()).collect::<Vec<_>>()
+    };
+    let described = || vec![Defect::DeadWaiterGranted];
+    // Its session came back and waits itself.
+    assert_eq!(granted(vec![], 20, "s5"), ["s5"]);
+    assert_eq!(granted(described(), 20, "s5"), ["s5", "s5"]);
+    // It did not, and nobody waits for so long.
+    assert_eq!(granted(vec![], 10_000, "s6"), ["s6"]);
+    assert_eq!(granted(described(), 10_000, "s6"), ["s5", "s6"]);
+}

@@ -1,5 +1,7 @@
 //! Leases of paused executions: what they take and give back, what expires, and which failures anybody hears of.
 
+use serde_json::json;
+
 use super::calls::asking;
 use super::script::Rule;
 use super::world::{Played, Setup, World, log, play};
@@ -137,6 +139,30 @@ fn a_reference_that_cannot_be_kept_is_told_and_captured_even_when_it_is_a_reset(
     let texts = played.recorded.values("console.error", "text");
     assert_eq!(texts, ["[mcp-session] pending approval lease start failed:"]);
     assert_eq!(played.recorded.captured(), ["Durable Object reset because its code was updated."]);
+}
+
+#[test]
+fn a_lease_that_another_session_waits_for_is_captured_once_when_it_fails() {
+    let captured = |defects| {
+        // The first heartbeat is that of the call, the second that of the first lease.
+        let rules = vec![Rule::fail(HEARTBEAT, quota()).nth(3)];
+        let played = play(Setup { rules, defects, ..Setup::default() }, |world| async move {
+            world.open(50).await;
+            let twice = asking("Deploy?").replace("return answer", &asking("Really?"));
+            world.execute("execute", &twice, 100).await;
+            let owner = json!({
+                "executionId": super::calls::execution(),
+                "accountId": "user-1",
+                "organizationId": "org-1",
+                "response": {"action": "accept"},
+            });
+            world.rpc("elsewhere", "resumeExecutionForModel", owner, 100).await;
+        });
+        assert_eq!(played.log[2], "elsewhere Error: quota exceeded for namespace");
+        played.recorded.captured().len()
+    };
+    assert_eq!(captured(Vec::new()), 1);
+    assert_eq!(captured(vec![Defect::LeaseFailureCapturedTwice]), 2);
 }
 
 #[test]

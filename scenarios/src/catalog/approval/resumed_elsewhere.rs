@@ -7,8 +7,8 @@
 use super::asking;
 use crate::catalog::Scenario;
 use crate::catalog::draft::asking::response;
-use crate::catalog::draft::{ClientDraft, Draft};
-use crate::plan::Plan;
+use crate::catalog::draft::{ClientDraft, Draft, fail};
+use crate::plan::{Edge, ErrorKind, Plan, When};
 use crate::seed::Seed;
 
 /// Resumes across sessions.
@@ -52,5 +52,16 @@ fn plan(seed: Seed) -> Plan {
         owner.call(&mut rng, 0);
     }
     draft.client(owner);
+    if draft.rng("lease").chance(1, 2) {
+        // A pause that comes of a resume takes its lease before the resume is answered.
+        let taken = When::Operation {
+            operation: "sched · storage.setAlarm heartbeat".to_owned(),
+            root: Some("lease".to_owned()),
+            edge: Edge::Begin,
+            n: 2,
+            session: Some("s1".to_owned()),
+        };
+        draft.fault_by_chance(taken, fail(ErrorKind::Unknown));
+    }
     draft.until_idle()
 }

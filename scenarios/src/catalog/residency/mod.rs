@@ -7,6 +7,7 @@ pub mod eviction_request_lost;
 pub mod lru_under_touches;
 pub mod nothing_evictable;
 pub mod reservation_returned;
+pub mod reset_in_the_queue;
 
 use super::Scenario;
 
@@ -15,6 +16,7 @@ pub const SCENARIOS: &[Scenario] = &[
     cap_eviction::SCENARIO,
     concurrent_cold_builds::SCENARIO,
     reservation_returned::SCENARIO,
+    reset_in_the_queue::SCENARIO,
     nothing_evictable::SCENARIO,
     eviction_request_lost::SCENARIO,
     busy_neighbours::SCENARIO,

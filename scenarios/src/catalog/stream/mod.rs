@@ -2,6 +2,7 @@
 
 pub mod cut_and_resume;
 pub mod max_age;
+pub mod more_than_a_bridge_holds;
 pub mod oversize_event;
 pub mod slow_reader;
 pub mod two_listeners;
@@ -20,6 +21,7 @@ pub const SCENARIOS: &[Scenario] = &[
     oversize_event::SCENARIO,
     max_age::SCENARIO,
     slow_reader::SCENARIO,
+    more_than_a_bridge_holds::SCENARIO,
 ];
 
 /// Code that waits so long, in ms, and returns a mark of that client's next step; of so many bytes if there are any.
