@@ -160,6 +160,32 @@ pub enum Defect {
     ResumeByAnybody,
     /// The owner check compares accounts only. Not of the list.
     OrganizationNotCompared,
+    /// A decision leaves its pause open for the next one. Not of the list.
+    DecisionDeliveredTwice,
+    /// What is best effort absorbs failures that nobody knows. Not of the list.
+    EveryFailureAbsorbed,
+    /// A failure that an init has captured is not claimed. Not of the list.
+    InitFailureUnclaimed,
+    /// A capability that cannot be kept fails its caller. Not of the list.
+    CapabilityWriteFatal,
+    /// A start that was rejected stays the start in flight. Not of the list.
+    RejectedStartKept,
+    /// A session that is asked for its runtime does nothing. Not of the list.
+    EvictionRequestUnheeded,
+    /// A disposal deletes the stored events of its session's streams. Not of the list.
+    DisposalForgetsStreams,
+    /// An init that overflows the cap does not say so on its span. Not of the list.
+    OverflowNotTold,
+    /// Who waits for a teardown is not woken at its end. Not of the list.
+    TeardownWakesNobody,
+    /// A teardown lets go of the database handle without ending it. Not of the list.
+    HandleLeftOpen,
+    /// What code shows on its way is not in its answer. Not of the list.
+    EmittedTextLost,
+    /// The span of a disposal for the cap tells of idleness. Not of the list.
+    DisposalToldAsIdle,
+    /// A lease that is returned does not give its keep-alive reference back. Not of the list.
+    LeaseKeepsAwake,
 }
 
 /// What is known about a defect.
@@ -717,6 +743,97 @@ pub const DEFECTS: &[DefectInfo] = &[
         source: "own",
         described: false,
         story: "a member of another organization passes the owner check",
+    },
+    DefectInfo {
+        defect: Defect::DecisionDeliveredTwice,
+        name: "decision-delivered-twice",
+        source: "own",
+        described: false,
+        story: "a resume that is repeated decides again, after the first decision was acted upon",
+    },
+    DefectInfo {
+        defect: Defect::EveryFailureAbsorbed,
+        name: "every-failure-absorbed",
+        source: "own",
+        described: false,
+        story: "a session goes on whose clock cannot be written, and nobody hears of it",
+    },
+    DefectInfo {
+        defect: Defect::InitFailureUnclaimed,
+        name: "init-failure-unclaimed",
+        source: "own",
+        described: false,
+        story: "one failure pages twice: by the session and by whoever guards its entry points",
+    },
+    DefectInfo {
+        defect: Defect::CapabilityWriteFatal,
+        name: "capability-write-fatal",
+        source: "own",
+        described: false,
+        story: "a client whose capability could not be written is told so by an error",
+    },
+    DefectInfo {
+        defect: Defect::RejectedStartKept,
+        name: "rejected-start-kept",
+        source: "own",
+        described: false,
+        story: "a session whose start failed once fails for ever, until its object is lost",
+    },
+    DefectInfo {
+        defect: Defect::EvictionRequestUnheeded,
+        name: "eviction-request-unheeded",
+        source: "own",
+        described: false,
+        story: "the cap is told to everybody and lowers nothing",
+    },
+    DefectInfo {
+        defect: Defect::DisposalForgetsStreams,
+        name: "disposal-forgets-streams",
+        source: "own",
+        described: false,
+        story: "an answer that its client lost is gone once the session has idled",
+    },
+    DefectInfo {
+        defect: Defect::OverflowNotTold,
+        name: "overflow-not-told",
+        source: "own",
+        described: false,
+        story: "an isolate over its cap looks like any other",
+    },
+    DefectInfo {
+        defect: Defect::TeardownWakesNobody,
+        name: "teardown-wakes-nobody",
+        source: "own",
+        described: false,
+        story: "a request that meets a disposal waits until its client gives up",
+    },
+    DefectInfo {
+        defect: Defect::HandleLeftOpen,
+        name: "handle-left-open",
+        source: "own",
+        described: false,
+        story: "each disposal leaves a connection to the database behind",
+    },
+    DefectInfo {
+        defect: Defect::EmittedTextLost,
+        name: "emitted-text-lost",
+        source: "own",
+        described: false,
+        story: "a call is answered without what its code has shown",
+    },
+    DefectInfo {
+        defect: Defect::DisposalToldAsIdle,
+        name: "disposal-told-as-idle",
+        source: "own",
+        described: false,
+        story: "nobody sees in the spans that an isolate is at its cap",
+    },
+    DefectInfo {
+        defect: Defect::LeaseKeepsAwake,
+        name: "lease-keeps-awake",
+        source: "own",
+        described: false,
+        story: "a session that asked once is woken every 30 s for as long as it lives",
     },
 ];
 

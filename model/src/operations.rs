@@ -33,7 +33,10 @@ pub fn table() -> Vec<Group> {
                 session::build_queue::TABLE,
             ],
         ),
-        group("Teardown and disposal", &[session::teardown::TABLE, session::upstream::TABLE]),
+        group(
+            "Teardown and disposal",
+            &[session::teardown::TABLE, session::teardown::DEFECT_TABLE, session::upstream::TABLE],
+        ),
         group(
             "Alarm, idle clock, framework scheduler",
             &[

@@ -73,7 +73,7 @@ mod tests {
 
     fn codes(kind: Kind, judge: fn(&Case<'_>) -> Verdict) -> Vec<ExitCode> {
         let plan = crate::run::tests::plan();
-        let all = [Invariant { name: "a-claim", kind, claim: "it holds", judge }];
+        let all = [Invariant { name: "a-claim", kind, claim: "it holds", covers: &[], judge }];
         judge_by(&all, &Case::new(&plan, &Trace::default()))
             .iter()
             .filter_map(Judged::finding)

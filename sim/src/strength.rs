@@ -25,6 +25,23 @@ pub struct Caught {
     pub by_predicted: Option<u64>,
 }
 
+impl Caught {
+    /// How many seeds it took until a check caught it.
+    pub fn within(&self) -> Option<u64> {
+        self.first.as_ref().map(|(seed, _)| seed - self.from + 1)
+    }
+
+    /// How many seeds it took until the predicted check did.
+    pub fn predicted_within(&self) -> Option<u64> {
+        self.by_predicted.map(|seed| seed - self.from + 1)
+    }
+
+    /// The checks that caught it first.
+    pub fn checks(&self) -> impl Iterator<Item = &str> {
+        self.first.iter().flat_map(|(_, checks)| checks).map(String::as_str)
+    }
+}
+
 /// Runs the seeds with a defect, one scenario each as in any campaign, until the check that is to catch it has.
 ///
 /// What is told depends on the seeds alone: results are folded in their order.

@@ -10,7 +10,7 @@ use scenarios::catalog;
 use scenarios::invariants::Verdict;
 use scenarios::plan::Plan;
 use scenarios::seed::Seed;
-use scenarios::strength::{excuse, expected};
+use scenarios::strength::{ALSO, excuse, expected};
 use sim::corpus::store::{Store, Stored};
 use sim::corpus::verdict::{Runs, State, judge};
 use sim::exit_code::ExitCode;
@@ -60,6 +60,21 @@ fn each_defect_is_caught_by_the_claim_predicted_for_it() {
         let plans = kept(&corpus, info).into_iter().chain((1..=SEED_COUNT).map(plan_of));
         let caught = plans.map(|plan| run(&with_defect(&plan, info))).any(|result| violated(&result, claim));
         assert!(caught, "no entry of the corpus and no seed up to {SEED_COUNT} trips {claim} by {}", info.name);
+    }
+}
+
+#[test]
+fn a_claim_that_no_defect_is_predicted_for_is_tripped_all_the_same() {
+    let corpus = corpus();
+    for row in ALSO {
+        let info = DEFECTS.iter().find(|info| info.name == row.defect).expect("the defect exists");
+        let plans = kept(&corpus, info).into_iter().chain((1..=SEED_COUNT).map(plan_of));
+        let caught = plans.map(|plan| run(&with_defect(&plan, info))).any(|result| violated(&result, row.predicted));
+        assert!(
+            caught,
+            "no entry of the corpus and no seed up to {SEED_COUNT} trips {} by {}",
+            row.predicted, row.defect
+        );
     }
 }
 

@@ -40,13 +40,21 @@ fn can_render(capabilities: &Value) -> bool {
     types.is_some_and(|types| types.iter().any(|each| each == APP_MIME_TYPE))
 }
 
-/// `persistAppsEnabled(v)`: every failure is ignored, and no meta is ever made (I26).
-pub(super) async fn persist_apps_enabled(session: &Rc<SessionObject>, enabled: bool, parent: Option<&Span>) {
+/// `persistAppsEnabled(v)`: no meta is ever made, and a failure is for nobody to act on (I26).
+///
+/// # Errors
+/// Of the read and of the write, which its callers ignore.
+pub(super) async fn persist_apps_enabled(
+    session: &Rc<SessionObject>,
+    enabled: bool,
+    parent: Option<&Span>,
+) -> Exit<()> {
     let span = Span::under(parent, "mcp.session.persist_apps_enabled");
     span.set("mcp.artifact.apps_enabled", enabled);
-    drop(save_if_changed(session, enabled, &span).await);
+    let kept = save_if_changed(session, enabled, &span).await;
     // A failure is ignored within the span.
     span.end();
+    kept
 }
 
 async fn save_if_changed(session: &Rc<SessionObject>, enabled: bool, span: &Span) -> Exit<()> {

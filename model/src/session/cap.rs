@@ -48,7 +48,9 @@ pub(super) async fn admit(session: &Rc<SessionObject>, fiber: &Fiber, span: &Spa
     let now_ms = EventLoop::current().now_ms();
     let Some(candidate) = residency::pick_eviction_candidate(now_ms) else {
         state_event!("cap.overflow", session.label(), isolate = &*EventLoop::current().name);
-        span.set("mcp.isolate.cap_overflow", true);
+        if !defect!(session.config, OverflowNotTold) {
+            span.set("mcp.isolate.cap_overflow", true);
+        }
         return Ok(());
     };
     let isolate = EventLoop::current();
@@ -154,7 +156,8 @@ fn live_stream_count(session: &SessionObject) -> usize {
 /// Those of the reads and of the disposal; the runtime is untouched then, or given back.
 pub(super) async fn request_cap_eviction(session: Rc<SessionObject>) -> Result<(), JsError> {
     let span = Span::unexported("McpSessionDO.requestCapEviction");
-    let evicted = evict_resident_runtime_for_cap(&session).await;
+    let is_heeded = !defect!(session.config, EvictionRequestUnheeded);
+    let evicted = if is_heeded { evict_resident_runtime_for_cap(&session).await } else { Ok(()) };
     span.end_with(&evicted.as_ref().map_err(|error| Cause::Die(error.clone())));
     hops(RPC_HOPS).await;
     evicted

@@ -170,7 +170,7 @@ impl Engine {
 
     /// What is known of the resume of a pause: its outcome, or that of the one in flight.
     async fn known(&self, id: &str, span: &Span) -> Option<Result<Outcome, JsError>> {
-        if defect!(self.config, ResumeNotIdempotent) {
+        if defect!(self.config, ResumeNotIdempotent) || self.delivers_again() {
             return None;
         }
         if let Some(outcome) = self.settled.outcome(id) {
@@ -183,8 +183,11 @@ impl Engine {
     }
 
     async fn resume_pause(&self, id: &str, response: Response) -> Result<Option<Outcome>, JsError> {
-        let removed = self.paused.borrow_mut().remove(id);
-        let Some((pause, run)) = removed else { return Ok(None) };
+        let waiting = self.paused.borrow().get(id).cloned();
+        let Some((pause, run)) = waiting else { return Ok(None) };
+        if !self.delivers_again() {
+            self.paused.borrow_mut().remove(id);
+        }
         let flight = Flight::new();
         self.resuming.borrow_mut().insert(Arc::clone(&pause.id), flight.clone());
         state_event!("execution.resumed", self.who, execution = &*pause.id, action = response.action.word());
@@ -195,6 +198,11 @@ impl Engine {
         self.resuming.borrow_mut().remove(id);
         flight.settle(outcome.clone());
         outcome.map(Some)
+    }
+
+    /// Whether a decision leaves its pause open for the next one: only with the defect.
+    fn delivers_again(&self) -> bool {
+        defect!(self.config, DecisionDeliveredTwice)
     }
 
     fn settle(&self, id: &Arc<str>, outcome: &Result<Outcome, JsError>) {
@@ -224,9 +232,14 @@ impl Engine {
                 Err(error) => Err(error),
             };
             engine.live.borrow_mut().retain(|run| !Rc::ptr_eq(run, &running));
-            running.completion.settle(outcome);
+            running.completion.settle(outcome.map(|result| engine.told(result)));
         }));
         run
+    }
+
+    /// The result that callers get: all of it, unless a defect loses what the code has shown.
+    fn told(&self, result: ExecuteResult) -> ExecuteResult {
+        if defect!(self.config, EmittedTextLost) { ExecuteResult { emitted: Vec::new(), ..result } } else { result }
     }
 
     /// The second fork sees the sandbox end by itself: that is when its pauses leave the engine.

@@ -106,7 +106,9 @@ fn handle_cause(session: &SessionObject, error: &JsError, span: &Span) {
         }
     }
     report::record_cause(span, error);
-    report::claim(session, error);
+    if !defect!(session.config, InitFailureUnclaimed) {
+        report::claim(session, error);
+    }
 }
 
 async fn build(session: &Rc<SessionObject>, token: &Map<String, Value>, fiber: &Fiber, span: &Span) -> Exit<()> {

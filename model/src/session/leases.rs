@@ -185,7 +185,9 @@ async fn release(session: &SessionObject, operation: &'static Operation, by: &'s
 
 fn give_back(session: &SessionObject, lease: &Lease, by: &'static str) {
     lease.clear_timer();
-    lease.keep.give_back();
+    if !defect!(session.config, LeaseKeepsAwake) {
+        lease.keep.give_back();
+    }
     state_event!("lease.returned", session.label(), execution = &*lease.id, by = by);
 }
 

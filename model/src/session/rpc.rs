@@ -150,9 +150,12 @@ async fn mark_activity(session: Rc<SessionObject>) -> Result<(), JsError> {
 async fn persist_apps_enabled(session: Rc<SessionObject>, arguments: Value) -> Result<Value, JsError> {
     let enabled = arguments.get("enabled").and_then(Value::as_bool);
     let enabled = enabled.ok_or_else(|| JsError::type_error("`enabled` must be true or false"))?;
-    apps::persist_apps_enabled(&session, enabled, None).await;
+    let kept = apps::persist_apps_enabled(&session, enabled, None).await;
     telemetry::flush();
     hops(RPC_HOPS).await;
+    if defect!(session.config, CapabilityWriteFatal) {
+        return kept.map(|()| Value::Null).map_err(Cause::into_error);
+    }
     Ok(Value::Null)
 }
 

@@ -42,7 +42,10 @@ pub(super) async fn on_start(session: Rc<SessionObject>, props: Option<Value>) -
 fn clear_when_settled(session: &Rc<SessionObject>, starting: &Promise<Result<(), JsError>>) {
     let (session, starting) = (Rc::clone(session), starting.clone());
     drop(call(async move {
-        drop(starting.wait_hops(SLOT_CLEARED_AFTER).await);
+        let started = starting.wait_hops(SLOT_CLEARED_AFTER).await;
+        if started.is_err() && defect!(session.config, RejectedStartKept) {
+            return;
+        }
         let mut slot = session.on_start_promise.borrow_mut();
         if slot.as_ref().is_some_and(|held| held.same(&starting)) {
             *slot = None;

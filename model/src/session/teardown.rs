@@ -116,7 +116,9 @@ impl Teardown {
         let db = session.db.borrow_mut().take();
         if let Some(db) = db {
             state_event!("db.ended", session.label(), runtime = runtime);
-            drop(db.end().await);
+            if !defect!(session.config, HandleLeftOpen) {
+                drop(db.end().await);
+            }
         }
         session.initialized.set(false);
         if session.counted_as_resident.replace(false) {
@@ -136,7 +138,9 @@ impl Teardown {
             *slot = None;
         }
         drop(slot);
-        self.shared.settle(());
+        if !defect!(self.session.config, TeardownWakesNobody) {
+            self.shared.settle(());
+        }
     }
 }
 
@@ -226,7 +230,8 @@ async fn dispose(session: &Rc<SessionObject>, disposal: &Disposal, session_id: A
     span.set("mcp.session.idle_ms", disposal.idle_ms);
     span.set("mcp.session.paused_execution_count", disposal.paused_execution_count);
     span.set("mcp.session.active_stream_count", disposal.active_stream_count);
-    span.set("mcp.session.dispose_reason", disposal.reason);
+    let is_told_as_idle = defect!(session.config, DisposalToldAsIdle);
+    span.set("mcp.session.dispose_reason", if is_told_as_idle { "idle" } else { disposal.reason });
     let exit = bookkeeping(session, disposal, &span, fiber).await;
     span.end_with(&exit);
     fiber
@@ -256,6 +261,9 @@ async fn bookkeeping(session: &Rc<SessionObject>, disposal: &Disposal, span: &Sp
     if disposal.reason == "idle" && defect!(session.config, IdleAlarmDeletesMeta) {
         meta::forget(session).await;
     }
+    if defect!(session.config, DisposalForgetsStreams) {
+        defective::forget_streams(session).await;
+    }
     if !is_gauge_early {
         residency::annotate(span);
     }
@@ -268,4 +276,34 @@ async fn dispose_teardown(session: &Rc<SessionObject>, fiber: &Fiber) -> Exit<()
     let teardown = close_runtime(session, true);
     drop(operate::begin(&DISPOSE_TEARDOWN).await);
     teardown.run_in(fiber).await
+}
+
+pub(crate) use defective::TABLE as DEFECT_TABLE;
+
+mod defective {
+    //! Operations that exist only while a defect is switched on.
+
+    use std::sync::Arc;
+
+    use super::SessionObject;
+    use crate::agents::event_store::EVENT_PREFIX;
+    use crate::agents::transport::UNDELIVERED_PREFIX;
+    use crate::platform::ListRange;
+
+    crate::operations! {
+        STREAMS_LIST = "dispose · storage.list streams", Storage, 3; "storage; only with `disposal-forgets-streams`"
+        STREAMS_DELETE = "dispose · storage.delete streams", Storage, 3; "storage; only with `disposal-forgets-streams`"
+    }
+
+    /// What the defect deletes with a runtime: stored events, and the marks of streams that were not delivered.
+    pub(super) async fn forget_streams(session: &SessionObject) {
+        let storage = session.ctx().storage();
+        for prefix in [EVENT_PREFIX, UNDELIVERED_PREFIX] {
+            let Ok(rows) = storage.list(&STREAMS_LIST, ListRange::prefix(prefix).limit(128)).await else { return };
+            let keys: Vec<Arc<str>> = rows.iter().map(|(key, _)| Arc::clone(key)).collect();
+            if !keys.is_empty() {
+                drop(storage.delete_many(&STREAMS_DELETE, keys).await);
+            }
+        }
+    }
 }

@@ -12,6 +12,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "a-resume-can-be-repeated",
     kind: Kind::Always,
     claim: "a resume that is repeated in the session of the execution, as long as its engine is there, is answered as before",
+    covers: &["I32"],
     judge,
 };
 

@@ -10,6 +10,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "accept-never-waits",
     kind: Kind::Always,
     claim: "the head of a call that takes long comes before its answer is due",
+    covers: &[],
     judge,
 };
 

@@ -9,6 +9,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "acknowledged-means-delivered",
     kind: Kind::Always,
     claim: "a delivery is acknowledged by the bridge of a GET that has ended the body of a client which was still there",
+    covers: &["I44"],
     judge,
 };
 

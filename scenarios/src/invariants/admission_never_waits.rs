@@ -9,6 +9,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "admission-never-waits",
     kind: Kind::Always,
     claim: "an init that asks another session for its runtime goes on at once, whatever becomes of the request, and asks no second one",
+    covers: &["I15", "I17"],
     judge,
 };
 

@@ -14,6 +14,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "alarm-follows-intent",
     kind: Kind::Always,
     claim: "while a runtime is resident an alarm is armed at or before its idle deadline or within a lease, and a condemned session has one until it is wiped",
+    covers: &["L2", "L3", "L12"],
     judge,
 };
 
@@ -69,9 +70,11 @@ impl Watch<'_> {
         let Some(session) = replay.session(who) else {
             return;
         };
+        // The next use arms a lost alarm again (L3): what is wrong from then on is a lapse of its own.
+        let used_ms = session.idle_from_ms().filter(|_| session.condemned_at_ms.is_none()).unwrap_or(0);
         if self.is_kept(session) {
             self.lapses.remove(who);
-        } else if !self.lapses.contains_key(who) {
+        } else if self.lapses.get(who).is_none_or(|lapse| lapse.since_ms < used_ms) {
             let lapse = Lapse { since_ms: at_ms, is_reported: false };
             self.lapses.insert(who.clone(), lapse);
         }
@@ -141,7 +144,7 @@ fn lapsed(who: &str, session: &Session, since_ms: u64, timeout_ms: u64, event: &
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{judged, plan_with_failing_alarm_write, story, violation};
+    use super::super::testing::{Builder, judged, plan_with_failing_alarm_write, story, violation};
     use super::*;
 
     #[test]
@@ -163,6 +166,21 @@ mod tests {
         assert_eq!(found.pending.as_deref(), Some(pending));
         let excused = trace.fault(5_028, "fault.delivered", 0).build();
         assert_eq!(INVARIANT.judge(&plan_with_failing_alarm_write(), &excused), Verdict::Held);
+    }
+
+    #[test]
+    fn a_lost_write_excuses_the_alarm_until_the_next_use_only() {
+        let lost = || {
+            let deleted = [("by", "agents.schedule".into())];
+            let trace = story().without_between(5_500, 95_000).platform(5_030, "s1", "alarm.deleted", &deleted);
+            trace.fault(5_028, "fault.delivered", 0)
+        };
+        let judge = |trace: Builder| INVARIANT.judge(&plan_with_failing_alarm_write(), &trace.build());
+        let used = lost().state(20_000, "s1", "activity", &[]);
+        let armed = [("due_at_ms", 21_000_u64.into()), ("by", "clock".into())];
+        assert_eq!(judge(used.clone().platform(20_000, "s1", "alarm.set", &armed).cut(21_000)), Verdict::Held);
+        let Verdict::Violated(found) = judge(used) else { panic!("the use did not arm it again") };
+        assert!(found[0].pending.as_deref().is_some_and(|told| told.ends_with("wrong since 20000 ms")), "{found:?}");
     }
 
     #[test]

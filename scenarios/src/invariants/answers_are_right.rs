@@ -13,6 +13,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "answers-are-right",
     kind: Kind::Always,
     claim: "an answered call answers exactly what its code comes to, to the client that asked",
+    covers: &[],
     judge,
 };
 

@@ -9,6 +9,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "bridge-backlog-is-bounded",
     kind: Kind::Always,
     claim: "what waits for one client in the edge never exceeds 8 MiB",
+    covers: &[],
     judge,
 };
 

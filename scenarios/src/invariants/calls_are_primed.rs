@@ -10,6 +10,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "calls-are-primed",
     kind: Kind::Always,
     claim: "the first event of a call's stream is a priming event with an id",
+    covers: &["L14"],
     judge,
 };
 

@@ -9,6 +9,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "calls-keep-their-stream",
     kind: Kind::Always,
     claim: "the stream of a call does not end without its answer as long as the session keeps its runtime",
+    covers: &[],
     judge,
 };
 

@@ -3,13 +3,14 @@
 use super::holdings::{Holdings, Thing};
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::{Event, Stream};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// See the claim.
 pub const INVARIANT: Invariant = Invariant {
     name: "cap-counts-every-build",
     kind: Kind::Always,
     claim: "an init is over the cap exactly when resident runtimes and builds in flight reach it, and then asks one session or has none to ask",
+    covers: &["I12", "I13", "I17"],
     judge,
 };
 
@@ -29,12 +30,15 @@ struct Judge<'t> {
     /// The last check of each session, and how many entries of each isolate were passed over since its last one.
     checks: BTreeMap<&'t str, &'t Event>,
     passed_over: BTreeMap<&'t str, u64>,
+    /// Sessions over the cap whose admission has neither asked nor told of an overflow.
+    unsettled: BTreeSet<&'t str>,
     check_count: u64,
     violations: Vec<Violation>,
 }
 
 impl<'t> Judge<'t> {
     fn state(&mut self, holdings: &Holdings, event: &'t Event) {
+        self.settle(event);
         let Some(isolate) = event.text("isolate").filter(|isolate| holdings.is_sound(isolate)) else { return };
         match &*event.name {
             "cap.checked" => {
@@ -45,6 +49,20 @@ impl<'t> Judge<'t> {
             "eviction.passed-over" => *self.passed_over.entry(isolate).or_default() += 1,
             "reservation.taken" => self.reserved(holdings, event, isolate),
             "cap.overflow" => self.overflowed(holdings, event, isolate),
+            _ => {}
+        }
+    }
+
+    /// An admission over the cap asks somebody or tells of an overflow, and is told as over then.
+    fn settle(&mut self, event: &'t Event) {
+        let who = event.who().unwrap_or("");
+        match &*event.name {
+            "cap.checked" if event.flag("over") == Some(true) => drop(self.unsettled.insert(who)),
+            "admission.ended" | "cap.overflow" | "init.begin" => drop(self.unsettled.remove(who)),
+            "init.end" if self.unsettled.remove(who) && event.text("outcome") == Some("ok") => {
+                let what = "an init over the cap asked nobody, and told of no overflow";
+                self.violations.push(Violation::at(event, what));
+            }
             _ => {}
         }
     }
@@ -112,6 +130,19 @@ mod tests {
             violation(INVARIANT, crossed).what,
             "an init was taken to be within the cap of 2, and the isolate held 2"
         );
+    }
+
+    #[test]
+    fn an_admission_over_the_cap_asks_or_overflows() {
+        let ended = |trace: Builder| {
+            let ok = [("outcome", "ok".into())];
+            trace.state(510, "s2", "init.end", &ok)
+        };
+        let found = violation(INVARIANT, ended(admitted(1, true)));
+        assert_eq!(found.what, "an init over the cap asked nobody, and told of no overflow");
+        let asked = admitted(1, true).state(501, "s2", "admission.ended", &[]);
+        assert_eq!(judged(INVARIANT, ended(asked)), Verdict::Held);
+        assert_eq!(judged(INVARIANT, ended(admitted(2, false))), Verdict::Held);
     }
 
     #[test]

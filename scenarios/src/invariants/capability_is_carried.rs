@@ -10,6 +10,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "capability-is-carried",
     kind: Kind::Always,
     claim: "a record has the capability that was kept last, and none where none was",
+    covers: &["I25"],
     judge,
 };
 

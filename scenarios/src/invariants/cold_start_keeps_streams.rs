@@ -11,6 +11,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "cold-start-keeps-streams",
     kind: Kind::Always,
     claim: "a start in a cold object closes none of its connections before it builds, and a start over a runtime closes them all",
+    covers: &["I10"],
     judge,
 };
 

@@ -11,6 +11,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "cursor-replay-is-exact",
     kind: Kind::Always,
     claim: "a GET with a cursor brings events of the cursor's stream only, each after the one before",
+    covers: &["I45"],
     judge,
 };
 

@@ -15,6 +15,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "disposal-is-recorded",
     kind: Kind::Always,
     claim: "every disposal is told by one log line and one span with equal session, idle time, reason and counts, and an idle one lasted the timeout",
+    covers: &["I40", "I41"],
     judge,
 };
 

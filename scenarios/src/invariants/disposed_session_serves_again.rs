@@ -3,6 +3,7 @@
 use super::faults::FaultLog;
 use super::replay::Replay;
 use super::requests::Request;
+use super::streams::{ends_session, happened};
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::plan::Token;
 use crate::trace::{Event, Stream, Trace};
@@ -13,6 +14,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "disposed-session-serves-again",
     kind: Kind::Eventually,
     claim: "a request that its client begins after the session's runtime was let go is served, unless the client ended the session",
+    covers: &["L4"],
     judge,
 };
 
@@ -44,7 +46,8 @@ fn judge(case: &Case<'_>) -> Verdict {
         let is_excused = faults.is_disturbed(&request.session, let_go_ms, end.at_ms)
             || faults.is_held_until(end.at_ms, patience_ms)
             || request.outlasts_patience(plan)
-            || is_crossed(trace, request, end);
+            || is_crossed(trace, request, end)
+            || happened(case, &request.session, request.begin.ordinal, end.ordinal, ends_session);
         if !is_excused {
             violations.push(refused(request, end, let_go_ms));
         }

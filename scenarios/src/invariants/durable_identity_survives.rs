@@ -9,6 +9,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "durable-identity-survives",
     kind: Kind::Always,
     claim: "stored meta, props, initialize request and name of a session are deleted only when it is destroyed, and it is destroyed only when ended or condemned",
+    covers: &["I22"],
     judge,
 };
 

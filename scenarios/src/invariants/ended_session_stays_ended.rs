@@ -10,6 +10,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "ended-session-stays-ended",
     kind: Kind::Always,
     claim: "a request on a session that begins after its DELETE was answered 200 is answered 404",
+    covers: &["I28"],
     judge,
 };
 

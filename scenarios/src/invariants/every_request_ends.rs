@@ -11,6 +11,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "every-request-ends",
     kind: Kind::Eventually,
     claim: "every request ends with an answer, an error or a closed stream, before its client gives up",
+    covers: &["I5", "L8", "L13"],
     judge,
 };
 

@@ -2,6 +2,7 @@
 
 use super::faults::FaultLog;
 use super::requests::Request;
+use super::streams::{ends_session, happened};
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::{Event, Stream, Trace};
 
@@ -10,6 +11,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "eviction-cuts-no-request",
     kind: Kind::Always,
     claim: "a request during which its session is disposed for the cap does not end without an answer",
+    covers: &["I16"],
     judge,
 };
 
@@ -32,6 +34,7 @@ fn judge(case: &Case<'_>) -> Verdict {
         // What an earlier one took, the request may have got back.
         let Some(eviction) = evictions.iter().rfind(is_within) else { continue };
         let is_excused = is_closing(all, &session, end)
+            || happened(case, &session, request.begin.ordinal, end.ordinal, ends_session)
             || faults.is_disturbed(&session, request.begin.at_ms, end.at_ms)
             || faults.holds_connect(eviction.at_ms);
         if !is_excused {

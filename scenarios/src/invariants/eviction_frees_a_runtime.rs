@@ -9,6 +9,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "eviction-frees-a-runtime",
     kind: Kind::Always,
     claim: "a session that is disposed for the cap has a runtime to give back",
+    covers: &["L15"],
     judge,
 };
 

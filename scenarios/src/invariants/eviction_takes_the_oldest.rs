@@ -1,6 +1,6 @@
-//! I16, I18: for the cap goes the session that was used least recently, and never one with a live connection.
+//! I16, I18: for the cap goes the session that was used least recently, and never one with something live.
 //!
-//! Requests without a connection are another claim's: `eviction-cuts-no-request`.
+//! Requests that have no row yet are another claim's: `eviction-cuts-no-request`.
 
 use super::faults::FaultLog;
 use super::holdings::{Holdings, Thing};
@@ -15,7 +15,8 @@ use std::sync::Arc;
 pub const INVARIANT: Invariant = Invariant {
     name: "eviction-takes-the-oldest",
     kind: Kind::Always,
-    claim: "over the cap the session that was used least recently is asked, but none that is live or was asked within 15 s; and none with a live connection is disposed for the cap",
+    claim: "over the cap the session that was used least recently is asked, but none that is live or was asked within 15 s; and none with a live connection, a pause or an unanswered request is disposed for the cap",
+    covers: &["I16", "I18", "I19", "L9"],
     judge,
 };
 
@@ -27,12 +28,17 @@ fn judge(case: &Case<'_>) -> Verdict {
         ghosts: BTreeSet::new(),
         asked: BTreeMap::new(),
         passed_over: BTreeSet::new(),
+        since: BTreeMap::new(),
         violations: Vec::new(),
     };
     Holdings::each(case, |holdings, replay, event| match (event.stream, &*event.name) {
         (Stream::State, _) => judge.state(holdings, replay, event),
         (Stream::Platform, "object.reset" | "object.gone") => {
             judge.ghosts.insert(event.who().unwrap_or(""));
+        }
+        (Stream::Platform, "storage.put") => {
+            let stream = event.text("key").and_then(|key| key.strip_prefix("__mcp_stream_reqs__:"));
+            judge.since.extend(stream.map(|stream| (stream, event.at_ms)));
         }
         _ => {}
     });
@@ -49,6 +55,8 @@ struct Judge<'t> {
     asked: BTreeMap<&'t str, u64>,
     /// Sessions that were passed over since the last check of their isolate.
     passed_over: BTreeSet<&'t str>,
+    /// Since when each execution is paused and each stream has a row, in ms.
+    since: BTreeMap<&'t str, u64>,
     violations: Vec<Violation>,
 }
 
@@ -65,6 +73,9 @@ impl<'t> Judge<'t> {
                 self.asked.remove(who);
                 self.ghosts.remove(who);
             }
+            "execution.paused" | "execution.kept" => {
+                self.since.extend(event.text("execution").map(|execution| (execution, event.at_ms)));
+            }
             "eviction.passed-over" => self.passed(who, session, event),
             "eviction.requested" => self.requested(holdings, replay, event),
             "disposal.begin" if event.text("reason") == Some("cap") => self.disposed(who, session, event),
@@ -79,6 +90,16 @@ impl<'t> Judge<'t> {
         }
         if sockets > 0 {
             self.add(event, format!("session {who} was disposed for the cap with {sockets} live connections"));
+        }
+        // What came while it looked again, it may not have seen.
+        let is_older = |since: Option<&u64>| since.is_some_and(|since_ms| *since_ms < event.at_ms);
+        let paused = session.paused.iter().filter(|execution| is_older(self.since.get(&***execution))).count();
+        if paused > 0 {
+            self.add(event, format!("session {who} was disposed for the cap with {paused} paused executions"));
+        }
+        let rows = session.requests.iter().filter(|stream| is_older(self.since.get(&***stream))).count();
+        if rows > 0 {
+            self.add(event, format!("session {who} was disposed for the cap with {rows} unanswered requests"));
         }
     }
 
@@ -187,6 +208,20 @@ mod tests {
         assert_eq!(judged(INVARIANT, disposed(quiet)), Verdict::Held);
         let found = violation(INVARIANT, disposed(streaming()));
         assert!(found.what.contains("disposed for the cap with 1 live connections"), "{}", found.what);
+    }
+
+    #[test]
+    fn nothing_that_is_paused_or_owes_an_answer_is_disposed_for_the_cap() {
+        let disposed = |trace: Builder| trace.state(500, "s1", "disposal.begin", &[("reason", "cap".into())]);
+        let quiet = || full().without_between(450, 90_000);
+        let row = [("key", "__mcp_stream_reqs__:c77".into())];
+        let owing = |at_ms| quiet().platform(at_ms, "s1", "storage.put", &row);
+        let found = violation(INVARIANT, disposed(owing(490)));
+        assert!(found.what.contains("with 1 unanswered requests"), "{}", found.what);
+        assert_eq!(judged(INVARIANT, disposed(owing(500))), Verdict::Held);
+        let pause = quiet().state(490, "s1", "execution.paused", &[("execution", "exec_1".into())]);
+        let found = violation(INVARIANT, disposed(pause));
+        assert!(found.what.contains("with 1 paused executions"), "{}", found.what);
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "execution-ids-are-unique",
     kind: Kind::Always,
     claim: "no two pauses have the same execution id, in whatever session and after whatever restart",
+    covers: &["I31"],
     judge,
 };
 

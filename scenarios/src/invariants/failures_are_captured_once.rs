@@ -14,6 +14,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "failures-are-captured-once",
     kind: Kind::Always,
     claim: "a planned failure that nobody recognises is captured once, and once more where a client is told a bare 500",
+    covers: &["I36"],
     judge,
 };
 

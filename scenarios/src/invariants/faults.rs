@@ -98,6 +98,19 @@ impl<'a> FaultLog<'a> {
         self.reach.belongs_together(hit, session) || is_reset && self.reach.is_beside(hit, session, each.at_ms)
     }
 
+    /// Whether a call of a session's method may have failed in that time for its own part: its object was lost, or
+    /// something was made to fail that is not the storage of its record.
+    pub fn fails_call(&self, session: &str, from_ms: u64, to_ms: u64) -> bool {
+        let is_other = |each: &Delivered| match each.plan.map(|plan| &plan.when) {
+            Some(When::Operation { operation, .. }) => !operation.starts_with("meta ·"),
+            Some(When::At { .. }) | None => true,
+        };
+        let is_lost = |event: &&Event| event.name == "isolate.ended" || event.who() == Some(session);
+        let is_within = |at_ms: u64| (from_ms..=to_ms).contains(&at_ms);
+        self.delivered.iter().any(|each| is_within(each.at_ms) && is_other(each))
+            || self.losses.iter().copied().filter(is_lost).any(|event| is_within(event.at_ms))
+    }
+
     /// Whether a step of the edge worker's own was made to fail in that time, one that asks no session: with whatever text,
     /// that is no reset of an object.
     pub fn fails_at_edge(&self, from_ms: u64, to_ms: u64) -> bool {

@@ -18,6 +18,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "gauge-matches-residents",
     kind: Kind::Always,
     claim: "the resident gauge of an isolate equals its resident runtimes, and a disposal span reports it as it is after the release",
+    covers: &["I1", "I3", "I40"],
     judge,
 };
 

@@ -12,6 +12,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "idle-runtime-is-released",
     kind: Kind::Eventually,
     claim: "a runtime with nothing live is disposed once its session has been idle for the timeout, and any other at the ceiling",
+    covers: &["L1", "L5", "L6"],
     judge,
 };
 

@@ -8,6 +8,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "known-organization-needs-no-database",
     kind: Kind::Always,
     claim: "the organization database is asked only where neither the token nor a record of the same organization has its name",
+    covers: &["I24"],
     judge,
 };
 

@@ -11,6 +11,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "leases-are-returned",
     kind: Kind::Always,
     claim: "each lease of a paused execution is returned, or its execution resumed, within its window, and at the end only leases hold a session awake",
+    covers: &["L7"],
     judge,
 };
 

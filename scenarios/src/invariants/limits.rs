@@ -14,9 +14,13 @@ pub const ALARM_LATE_MS_MAX: u64 = DELAY_MS_MAX;
 pub const DISPOSAL_MS_MAX: u64 = 10_000;
 /// How long the alarm slot may lag behind intent while the write that follows is on its way.
 pub const ALARM_WRITE_MS_MAX: u64 = 5_000;
+/// How long after its condemnation the alarm of a session is due (session-core §1.7, DESTROY_ALARM_DELAY_MS).
+pub const CONDEMNED_MS: u64 = 1_000;
 /// Builds of an isolate that hold a permit at a time (session-core §1.7, MAX_CONCURRENT_BUILDS).
 pub const PERMIT_COUNT_MAX: u64 = 4;
-/// The longest wait for a build permit, with the time until a waiter notices what became of it (MAX_QUEUE_WAIT_MS).
+/// How long a build waits for a permit before it does without one (MAX_QUEUE_WAIT_MS).
+pub const PERMIT_QUEUE_MS: u64 = 10_000;
+/// The longest wait for a build permit, with the time until a waiter notices what became of it.
 pub const PERMIT_WAIT_MS_MAX: u64 = 10_200;
 /// A session that was asked for its runtime is not asked again for so long (EVICTION_REQUEST_GRACE_MS).
 pub const EVICTION_GRACE_MS: u64 = 15_000;

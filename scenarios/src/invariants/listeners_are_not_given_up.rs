@@ -13,6 +13,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "listeners-are-not-given-up",
     kind: Kind::Always,
     claim: "of two fresh GETs in a row of a client that reads, one at least is not cut by its bridge before any delivery",
+    covers: &[],
     judge,
 };
 

@@ -9,6 +9,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "listeners-coexist",
     kind: Kind::Always,
     claim: "the host closes a standalone listener only together with its runtime",
+    covers: &["I49"],
     judge,
 };
 

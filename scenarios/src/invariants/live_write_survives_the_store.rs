@@ -10,6 +10,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "live-write-survives-the-store",
     kind: Kind::Always,
     claim: "an answer that is due on a live connection is written to it, stored or not",
+    covers: &["I47"],
     judge,
 };
 

@@ -20,6 +20,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "lost-answers-are-obtainable",
     kind: Kind::Always,
     claim: "a stored answer that was neither delivered nor trimmed is brought by the GET that asks for it",
+    covers: &["L14"],
     judge,
 };
 

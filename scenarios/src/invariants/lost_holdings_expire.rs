@@ -10,6 +10,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "lost-holdings-expire",
     kind: Kind::Always,
     claim: "permits and reservations that were lost with their object are missing for a minute at most",
+    covers: &[],
     judge,
 };
 

@@ -10,6 +10,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "lost-writes-spare-the-start",
     kind: Kind::Always,
     claim: "an init in which nothing fails but a write of its idle clock, for a reason of the platform's, succeeds",
+    covers: &["I35"],
     judge,
 };
 

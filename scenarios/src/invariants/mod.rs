@@ -6,18 +6,23 @@ mod acknowledged_means_delivered;
 mod admission_never_waits;
 mod alarm_follows_intent;
 mod answers_are_right;
+mod asked_session_goes;
 mod bridge_backlog_is_bounded;
 mod calls_are_primed;
 mod calls_keep_their_stream;
 mod cap_counts_every_build;
 mod capability_is_carried;
+mod capability_writes_harm_nobody;
 mod cold_start_keeps_streams;
+mod condemned_session_is_wiped;
 mod cursor_replay_is_exact;
+mod decisions_are_delivered_once;
 mod disposal_is_recorded;
 mod disposed_session_serves_again;
 mod durable_identity_survives;
 mod ended_session_stays_ended;
 mod every_request_ends;
+mod every_start_ends;
 mod eviction_cuts_no_request;
 mod eviction_frees_a_runtime;
 mod eviction_takes_the_oldest;
@@ -25,6 +30,7 @@ mod execution_ids_are_unique;
 mod failures_are_captured_once;
 mod gauge_matches_residents;
 mod idle_runtime_is_released;
+mod init_failures_are_captured;
 mod known_organization_needs_no_database;
 mod leases_are_returned;
 mod listeners_are_not_given_up;
@@ -43,16 +49,21 @@ mod one_replay_at_a_time;
 mod one_teardown_at_a_time;
 mod only_owners_resume;
 mod only_revocation_condemns;
+mod overflow_is_exported;
 mod owners_may_pass;
 mod paused_executions_are_findable;
 mod permits_are_returned;
 mod refusals_are_told;
 mod refusals_mean_what_they_say;
 mod registry_matches_residents;
+mod released_means_closed;
 mod reservations_are_returned;
 mod resets_page_nobody;
 mod runtime_closed_once;
+mod sessions_can_be_used;
 mod statuses_mean_what_they_say;
+mod stored_answers_are_kept;
+mod unknown_failures_end_the_start;
 mod wiped_sessions_are_not_woken;
 
 mod case;
@@ -61,6 +72,7 @@ mod holdings;
 mod in_use;
 mod leases;
 pub(crate) mod limits;
+pub mod promises;
 pub(crate) mod replay;
 mod requests;
 mod streams;
@@ -77,39 +89,50 @@ use crate::trace::{Event, Trace};
 pub const ALL: &[Invariant] = &[
     idle_runtime_is_released::INVARIANT,
     disposed_session_serves_again::INVARIANT,
+    sessions_can_be_used::INVARIANT,
     runtime_closed_once::INVARIANT,
+    released_means_closed::INVARIANT,
     gauge_matches_residents::INVARIANT,
     registry_matches_residents::INVARIANT,
     reservations_are_returned::INVARIANT,
     permits_are_returned::INVARIANT,
     lost_holdings_expire::INVARIANT,
     cap_counts_every_build::INVARIANT,
+    overflow_is_exported::INVARIANT,
     admission_never_waits::INVARIANT,
     eviction_takes_the_oldest::INVARIANT,
     eviction_frees_a_runtime::INVARIANT,
     eviction_cuts_no_request::INVARIANT,
+    asked_session_goes::INVARIANT,
     one_build_at_a_time::INVARIANT,
     one_teardown_at_a_time::INVARIANT,
+    every_start_ends::INVARIANT,
     answers_are_right::INVARIANT,
     every_request_ends::INVARIANT,
     disposal_is_recorded::INVARIANT,
     alarm_follows_intent::INVARIANT,
+    condemned_session_is_wiped::INVARIANT,
     durable_identity_survives::INVARIANT,
+    stored_answers_are_kept::INVARIANT,
     leases_are_returned::INVARIANT,
     paused_executions_are_findable::INVARIANT,
     execution_ids_are_unique::INVARIANT,
     a_resume_can_be_repeated::INVARIANT,
+    decisions_are_delivered_once::INVARIANT,
     nameless_alarm_ends::INVARIANT,
     wiped_sessions_are_not_woken::INVARIANT,
     cold_start_keeps_streams::INVARIANT,
     lost_writes_spare_the_start::INVARIANT,
+    unknown_failures_end_the_start::INVARIANT,
     resets_page_nobody::INVARIANT,
     failures_are_captured_once::INVARIANT,
+    init_failures_are_captured::INVARIANT,
     refusals_mean_what_they_say::INVARIANT,
     owners_may_pass::INVARIANT,
     known_organization_needs_no_database::INVARIANT,
     names_stay_in_their_organization::INVARIANT,
     capability_is_carried::INVARIANT,
+    capability_writes_harm_nobody::INVARIANT,
     only_revocation_condemns::INVARIANT,
     only_owners_resume::INVARIANT,
     no_cross_context_io::INVARIANT,
@@ -140,6 +163,8 @@ pub struct Invariant {
     pub kind: Kind,
     /// The claim in one sentence.
     pub claim: &'static str,
+    /// The promises of the described core that it judges, by their number (session-core §5), each in whole or in part.
+    pub covers: &'static [&'static str],
     /// Decides; a pure function. Where several decide, they share the case.
     pub judge: fn(&Case<'_>) -> Verdict,
 }

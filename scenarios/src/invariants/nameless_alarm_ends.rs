@@ -11,6 +11,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "nameless-alarm-ends",
     kind: Kind::Always,
     claim: "an alarm of an object that does not know its name ends without a failure, and only one whose storage has no name is cleaned up, and left without an alarm",
+    covers: &["I39", "L11"],
     judge,
 };
 

@@ -11,6 +11,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "names-stay-in-their-organization",
     kind: Kind::Always,
     claim: "a session's record never has the organization of its token with the name of another",
+    covers: &["I23"],
     judge,
 };
 

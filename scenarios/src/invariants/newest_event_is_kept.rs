@@ -10,6 +10,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "newest-event-is-kept",
     kind: Kind::Always,
     claim: "the newest event of a stream is never trimmed",
+    covers: &["I46"],
     judge,
 };
 

@@ -8,6 +8,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "no-cross-context-io",
     kind: Kind::Always,
     claim: "no I/O object is used outside the context that it was made in",
+    covers: &["I20"],
     judge,
 };
 

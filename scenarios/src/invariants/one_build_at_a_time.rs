@@ -9,6 +9,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "one-build-at-a-time",
     kind: Kind::Always,
     claim: "at most one start body and one init run in a session object, and a runtime is installed only where none is",
+    covers: &["I9"],
     judge,
 };
 

@@ -9,6 +9,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "one-message-one-stream",
     kind: Kind::Always,
     claim: "a message of the server is sent live on at most one stream",
+    covers: &["I48"],
     judge,
 };
 

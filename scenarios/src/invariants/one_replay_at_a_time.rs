@@ -10,6 +10,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "one-replay-at-a-time",
     kind: Kind::Always,
     claim: "an undelivered stream is replayed by at most one live listener at a time, as long as its runtime lives",
+    covers: &["I50"],
     judge,
 };
 

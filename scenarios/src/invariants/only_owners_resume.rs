@@ -9,6 +9,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "only-owners-resume",
     kind: Kind::Always,
     claim: "an execution that waits for a person is shown to, decided by and resumed for the owner of its session only",
+    covers: &["I30"],
     judge,
 };
 

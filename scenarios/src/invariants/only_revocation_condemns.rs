@@ -9,6 +9,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "only-revocation-condemns",
     kind: Kind::Always,
     claim: "a session is condemned only by the end that its client asked for, or by a token whose access was revoked",
+    covers: &["I29"],
     judge,
 };
 

@@ -12,6 +12,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "owners-may-pass",
     kind: Kind::Always,
     claim: "whoever asks about a session is told yes exactly if account and organization are those of its record",
+    covers: &["I27"],
     judge,
 };
 

@@ -12,6 +12,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "paused-executions-are-findable",
     kind: Kind::Always,
     claim: "the directory has the owner of each paused execution until it is resumed, and forgets it with the window",
+    covers: &["I34", "L7"],
     judge,
 };
 

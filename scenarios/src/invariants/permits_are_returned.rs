@@ -1,17 +1,18 @@
-//! I21: build permits are few, waited for at most 10 s, used at once, and given back once.
+//! I21: build permits are few, waited for 10 s and no longer, used at once, given back once, and done without only then.
 
 use super::faults::FaultLog;
 use super::holdings::{Holdings, Thing};
-use super::limits::{PERMIT_COUNT_MAX, PERMIT_WAIT_MS_MAX};
+use super::limits::{PERMIT_COUNT_MAX, PERMIT_QUEUE_MS, PERMIT_WAIT_MS_MAX};
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::{Event, Stream};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// See the claim.
 pub const INVARIANT: Invariant = Invariant {
     name: "permits-are-returned",
     kind: Kind::Always,
-    claim: "at most four builds of an isolate hold a permit, each gives it back once, and none waits longer than 10 s",
+    claim: "at most four builds of an isolate hold a permit, each gives it back once, none waits longer than 10 s, and only who waited so long builds without",
+    covers: &["I21"],
     judge,
 };
 
@@ -26,6 +27,7 @@ fn judge(case: &Case<'_>) -> Verdict {
         faults: FaultLog::of(plan, trace),
         waiting: BTreeMap::new(),
         jammed: BTreeMap::new(),
+        allowed: BTreeSet::new(),
         violations: Vec::new(),
     };
     let mut is_told = false;
@@ -52,6 +54,8 @@ struct Judge<'a> {
     /// When a session's timers were last found not to fire, in ms: the older runtime build does that to a section
     /// (platform fact 33), and no code of the session can then know that its wait is over.
     jammed: BTreeMap<&'a str, u64>,
+    /// Sessions whose init was granted a permit, or waited for one in vain.
+    allowed: BTreeSet<&'a str>,
     violations: Vec<Violation>,
 }
 
@@ -60,6 +64,7 @@ impl<'a> Judge<'a> {
         let who = event.who().unwrap_or("");
         let isolate = event.text("isolate").unwrap_or("");
         let held = holdings.of(Thing::Permit, who);
+        self.allow(who, event);
         match &*event.name {
             "permit.queued" => drop(self.waiting.insert(who, event.at_ms)),
             "permit.waited" | "init.end" => self.end_wait(who, event),
@@ -76,6 +81,25 @@ impl<'a> Judge<'a> {
         }
         if event.name == "init.end" && held > 0 {
             self.add(event, "an init ended and kept its build permit");
+        }
+    }
+
+    /// Whether a build may be without a permit.
+    fn allow(&mut self, who: &'a str, event: &'a Event) {
+        match &*event.name {
+            "init.begin" => drop(self.allowed.remove(who)),
+            "permit.granted" => drop(self.allowed.insert(who)),
+            "permit.waited" if event.flag("timed_out") == Some(true) => {
+                self.allowed.insert(who);
+                let wait_ms = event.number("wait_ms").unwrap_or(0);
+                if wait_ms < PERMIT_QUEUE_MS {
+                    self.add(event, format!("a build went on without a permit after {wait_ms} ms"));
+                }
+            }
+            "runtime.installed" if !self.allowed.contains(who) => {
+                self.add(event, "a runtime was built without a permit, and none was waited for");
+            }
+            _ => {}
         }
     }
 
@@ -133,6 +157,19 @@ mod tests {
     fn a_fifth_permit_is_named() {
         let five = ["a", "b", "c", "d", "e"].into_iter().fold(story(), |trace, who| granted(trace, 2_000, who));
         assert_eq!(violation(INVARIANT, five).what, "5 builds of isolate i1 hold a permit");
+    }
+
+    #[test]
+    fn only_a_full_wait_builds_without_a_permit() {
+        let without = || story().without("permit.granted", 0).without("permit.returned", 0);
+        let found = violation(INVARIANT, without());
+        assert_eq!(found.what, "a runtime was built without a permit, and none was waited for");
+        let waited = |wait_ms: u64| {
+            let told = [("wait_ms", wait_ms.into()), ("timed_out", true.into())];
+            without().state(4, "s1", "permit.waited", &told)
+        };
+        assert_eq!(judged(INVARIANT, waited(10_000)), Verdict::Held);
+        assert_eq!(violation(INVARIANT, waited(9_999)).what, "a build went on without a permit after 9999 ms");
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "refusals-are-told",
     kind: Kind::Always,
     claim: "a refused request gets a JSON-RPC error, and no 5xx but 503",
+    covers: &["I42"],
     judge,
 };
 

@@ -12,6 +12,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "refusals-mean-what-they-say",
     kind: Kind::Always,
     claim: "of all server errors a client is told 503 only, and it is told 404 only of a session that was ended or condemned",
+    covers: &["I42", "I43"],
     judge,
 };
 

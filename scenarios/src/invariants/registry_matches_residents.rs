@@ -11,6 +11,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "registry-matches-residents",
     kind: Kind::Always,
     claim: "a session can be asked for its runtime exactly while it has one: an entry in the registry for each resident, none for others",
+    covers: &["I2", "I19"],
     judge,
 };
 

@@ -9,6 +9,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "reservations-are-returned",
     kind: Kind::Always,
     claim: "each reservation of a cold build is given back once, by the end of its init, and the isolate counts those that are held",
+    covers: &["I14"],
     judge,
 };
 

@@ -10,6 +10,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "resets-page-nobody",
     kind: Kind::Always,
     claim: "a failure whose text is the platform's for a reset is captured by nobody but the lease of an approval",
+    covers: &["I36", "I38"],
     judge,
 };
 
@@ -46,7 +47,8 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::of(violations, None)
 }
 
-fn is_of_platform(message: &str) -> bool {
+/// Whether a failure with this text is one of the platform's, which everybody recognises.
+pub(super) fn is_of_platform(message: &str) -> bool {
     let message = message.trim().to_lowercase();
     message == "destroyed" || TEXTS.iter().any(|text| message.contains(text))
 }

@@ -10,6 +10,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "runtime-closed-once",
     kind: Kind::Always,
     claim: "each runtime has its server closed, its engine dropped, its database handle ended and its place given back once, in this order",
+    covers: &["I3", "I4", "I8", "I11"],
     judge,
 };
 

@@ -10,6 +10,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "statuses-mean-what-they-say",
     kind: Kind::Always,
     claim: "a session that nothing ended is never answered 404, and one that was ended before the request never 503",
+    covers: &["I43"],
     judge,
 };
 
@@ -22,8 +23,11 @@ fn judge(case: &Case<'_>) -> Verdict {
     for request in case.requests().iter().filter(is_judged) {
         let Some(end) = request.end.filter(|_| request.outcome() == Some("refused")) else { continue };
         let session = request.session.as_str();
-        let Some(&opened) = opened.get(session).filter(|opened| **opened < request.begin.ordinal) else { continue };
-        let is_ended_by = |ordinal| happened(case, session, opened, ordinal, ends_session);
+        if opened.get(session).is_none_or(|opened| *opened >= request.begin.ordinal) {
+            continue;
+        }
+        // Somebody else may have ended it before its client was told of it.
+        let is_ended_by = |ordinal| happened(case, session, 0, ordinal, ends_session);
         let fault = match request.status() {
             Some(404) if !is_ended_by(end.ordinal) => "answered 404 although nothing ended its session",
             Some(503) if is_ended_by(request.begin.ordinal) => "answered 503 although its session was ended before",

@@ -80,6 +80,16 @@ impl Builder {
         self.event(at_ms, Stream::Fault, Some(who), name, &[("fault", fault.into())])
     }
 
+    /// A log line, a span or a report of that session.
+    pub fn log(self, at_ms: u64, who: &str, name: &str, fields: Fields) -> Self {
+        self.event(at_ms, Stream::Telemetry, Some(who), name, fields)
+    }
+
+    /// A fault that is delivered at that object.
+    pub fn told_fault(self, at_ms: u64, who: &str, fields: Fields) -> Self {
+        self.event(at_ms, Stream::Fault, Some(who), "fault.delivered", fields)
+    }
+
     pub fn phase(self, at_ms: u64, phase: &str) -> Self {
         self.event(at_ms, Stream::Phase, None, "phase", &[("phase", phase.into())])
     }

@@ -10,6 +10,7 @@ pub const INVARIANT: Invariant = Invariant {
     name: "wiped-sessions-are-not-woken",
     kind: Kind::Always,
     claim: "an alarm that comes to a wiped session ends normally",
+    covers: &[],
     judge,
 };
 

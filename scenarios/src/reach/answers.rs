@@ -3,7 +3,7 @@
 use super::Fact::{
     self, Asked, AskedForStream, AskedToCall, AskedToEnd, AskedToResume, Building, Connected, Destroying, EndedInCall,
     PlansEnds, PlansFaults, PlansMany, PlansResumes, Running, SomeCondemned, SomeFailed, SomeFault, SomePaused,
-    SomeReset, SomeResuming, SomeWiped, TwiceConnected,
+    SomeReset, SomeResuming, SomeWiped,
 };
 use super::pattern::Is::{Begins, Flag, Number, Word};
 use super::pattern::Place::{Answer, Field};
@@ -54,7 +54,7 @@ pub const ROWS: &[Sometimes] = &[
     row("answer/transport-missing", "1011: no transport takes the connection", &[Pattern::platform(CLOSED, &[(Field("code"), Number(1011)), (Field("reason"), Word("MCP transport not initialized"))])], &[PlansFaults, SomeFault, Connected]),
     row("answer/setup-failed", "1011: the set-up of a connection fails", &[Pattern::platform(CLOSED, &[(Field("code"), Number(1011)), (Field("reason"), Begins("Uncaught exception"))])], &[PlansFaults, SomeFault, SomeFailed]),
     row("answer/connection-lost", "1006: a connection goes with its object", &[Pattern::platform(CLOSED, &[(Field("code"), Number(1006))])], &[Connected, SomeReset]),
-    row("answer/ambiguous-duplicate-id", "−32603: several streams wait for one id", &[Pattern::history(END, &[(STATUS, Number(200)), (CODE, Number(-32603)), (MESSAGE, Word("Internal error"))])], &[PlansFaults, TwiceConnected, Running]),
+    row("answer/internal-error", "−32603: the handler of a request fails, or several streams wait for its id", &[Pattern::history(END, &[(STATUS, Number(200)), (CODE, Number(-32603)), (MESSAGE, Word("Internal error"))])], &[PlansFaults, SomeFault, Running]),
     row("answer/tool-defect", "200: a tool call with a defect is answered as an error", &[Pattern::history(END, &[(STATUS, Number(200)), (Answer("/isError"), Flag(true)), (Answer("/structuredContent/error"), Begins("Internal tool error ["))])], &[AskedToCall, Running]),
     row("answer/tool-failed", "200: code that fails is answered as an error", &[Pattern::history(END, &[(STATUS, Number(200)), (Answer("/isError"), Flag(true)), (TOOL, Word("error"))])], &[AskedToCall, Running]),
     bridge("answer/not-acceptable", "406: a client that does not accept both forms", &[Pattern::history(END, &[(STATUS, Number(406)), (CODE, Number(-32000))])]),

@@ -30,7 +30,7 @@ pub fn growth(bench: &mut Bench) -> Result<Taken, Error> {
     };
     let gained_mib = (after as f64 - before as f64) / 1024.0;
     let how = format!("{runs} runs, only digested, after a tenth as many: {before} KiB before, {after} KiB after");
-    Ok(Taken { outcomes: vec![over_runs_of_bound(gained_mib, runs)], how })
+    Ok(Taken { outcomes: vec![over_runs_of_bound(gained_mib, runs)], more: Vec::new(), how })
 }
 
 /// What a gain says of as many runs as the bound is about. Fewer are scaled up to them; but what a process gains while
@@ -66,7 +66,7 @@ pub fn resident(bench: &mut Bench) -> Result<Taken, Error> {
         "peak memory of a process whose world has {} resident sessions less that of one with {sessions}, clients and harness included; each session is opened and called once, its connection stays",
         2 * sessions
     );
-    Ok(Taken { outcomes, how })
+    Ok(Taken { outcomes, more: Vec::new(), how })
 }
 
 /// Resident memory of this process in KiB, where `/proc` tells it.

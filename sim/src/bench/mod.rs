@@ -112,8 +112,9 @@ impl Bench {
 
     fn measure_one(&mut self, spec: &RowSpec) -> Result<Row, Error> {
         (self.progress)(&format!("bench: {}: {}", spec.name, spec.what));
-        let Taken { outcomes, how } = (spec.measure)(self)?;
-        let figures = spec.figures.iter().zip(outcomes).map(|(figure, outcome)| figure.with(outcome)).collect();
+        let Taken { outcomes, more, how } = (spec.measure)(self)?;
+        let figures = spec.figures.iter().zip(outcomes).map(|(figure, outcome)| figure.with(outcome));
+        let figures = figures.chain(more).collect();
         Ok(Row { name: spec.name, what: spec.what, figures, how })
     }
 

@@ -175,6 +175,8 @@ pub struct Row {
 pub struct Taken {
     /// One for each figure.
     pub outcomes: Vec<Outcome>,
+    /// Further figures, where how many there are is not known beforehand.
+    pub more: Vec<Figure>,
     /// How it was measured, in a few words.
     pub how: String,
 }
@@ -182,12 +184,12 @@ pub struct Taken {
 impl Taken {
     /// Values for all figures.
     pub fn measured(values: &[f64], how: String) -> Self {
-        Self { outcomes: values.iter().copied().map(Outcome::Measured).collect(), how }
+        Self { outcomes: values.iter().copied().map(Outcome::Measured).collect(), more: Vec::new(), how }
     }
 
     /// The same outcome for every figure of a row, of which there are at most `count`.
     pub fn all(outcome: &Outcome, count: usize) -> Self {
-        Self { outcomes: vec![outcome.clone(); count], how: String::new() }
+        Self { outcomes: vec![outcome.clone(); count], more: Vec::new(), how: String::new() }
     }
 }
 

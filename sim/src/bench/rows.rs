@@ -24,7 +24,7 @@ const fn must(name: &'static str, what: &'static str, unit: Unit, better: Better
 }
 
 /// A figure that is only told.
-const fn told(name: &'static str, what: &'static str, unit: Unit, better: Better) -> FigureSpec {
+pub const fn told(name: &'static str, what: &'static str, unit: Unit, better: Better) -> FigureSpec {
     FigureSpec { name, what, unit, better, must: None, aim: None }
 }
 
@@ -54,6 +54,13 @@ pub const ROWS: &[RowSpec] = &[
         ],
         is_compared: true,
         measure: speed::swarm,
+    },
+    RowSpec {
+        name: "scenarios",
+        what: "each scenario, one core",
+        figures: &[must("slowest", "the slowest of them", RunsPerSecond, More, 200.0, 400.0)],
+        is_compared: false,
+        measure: speed::scenarios,
     },
     RowSpec {
         name: "kept",

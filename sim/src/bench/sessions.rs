@@ -40,7 +40,7 @@ pub fn row(bench: &mut Bench) -> Result<Taken, Error> {
         Err(why) => Outcome::NotAvailable(why.clone()),
     };
     how.push_str(" resident sessions; an empty world is taken off");
-    Ok(Taken { outcomes: vec![instructions, growth(&timed, TIME_MAX, "--sessions-max")], how })
+    Ok(Taken { outcomes: vec![instructions, growth(&timed, TIME_MAX, "--sessions-max")], more: Vec::new(), how })
 }
 
 /// The cost in the largest world over that in the smallest. What must be reached is about the largest size of all: with

@@ -1,6 +1,7 @@
 //! Runs a second of the catalog's plans, one run after the other, so on one core; and virtual over wall-clock time.
 
-use super::row::{Outcome, Taken};
+use super::row::{Better, Outcome, Taken, Unit};
+use super::rows::told;
 use super::{Bench, check_interrupt, is_idle_heavy, is_swarm, median, now, ratio};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
@@ -78,7 +79,11 @@ pub fn virtual_time(bench: &mut Bench) -> Result<Taken, Error> {
     let (speed, how) = of_catalog(bench)?;
     let missing = || Outcome::NotBuilt("no scenario of the group idle was run".to_owned());
     let outcome = speed.virtual_over_wall.map_or_else(missing, Outcome::Measured);
-    Ok(Taken { outcomes: vec![outcome], how: format!("{how}; those of the group idle, only digested") })
+    Ok(Taken {
+        outcomes: vec![outcome],
+        more: Vec::new(),
+        how: format!("{how}; those of the group idle, only digested"),
+    })
 }
 
 /// Runs a second of swarm worlds.
@@ -93,6 +98,25 @@ pub fn swarm(bench: &mut Bench) -> Result<Taken, Error> {
     let speed = speed(&plans)?;
     let how = format!("{} runs in {BLOCKS} alternating blocks, kept and judged", speed.run_count);
     Ok(Taken::measured(&[speed.judged_per_s, speed.events_per_run], how))
+}
+
+/// Runs a second of each scenario, each run judged; the first figure is that of the slowest.
+///
+/// # Errors
+/// As [`speed`].
+pub fn scenarios(bench: &mut Bench) -> Result<Taken, Error> {
+    let mut more = Vec::new();
+    let mut slowest = f64::INFINITY;
+    for scenario in bench.scenarios.clone() {
+        let plans = bench.plans(bench.counts.seeds, |other| other.id == scenario.id)?;
+        let mut tally = Tally::default();
+        plans.iter().try_for_each(|plan| timed(plan, Kind::Judged, &mut tally))?;
+        let per_s = ratio(plans.len() as f64, tally.spent[Kind::Judged as usize].as_secs_f64());
+        slowest = slowest.min(per_s);
+        more.push(told(scenario.id, scenario.id, Unit::RunsPerSecond, Better::More).with(Outcome::Measured(per_s)));
+    }
+    let how = format!("{} runs of each, kept and judged, one scenario after the other", bench.counts.seeds);
+    Ok(Taken { outcomes: vec![Outcome::Measured(slowest)], more, how })
 }
 
 /// The catalog without its swarms, timed once for all rows that are about it.

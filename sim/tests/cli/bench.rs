@@ -30,7 +30,7 @@ fn figures(row: &Json) -> &Vec<Json> {
 fn a_bench_measures_what_it_says() {
     let scratch = Scratch::new("bench");
     // Workers and shrinking have tests of their own elsewhere; here they would only take their time.
-    let rows = ["catalog", "kept", "virtual", "swarm", "resident", "start", "growth", "build"];
+    let rows = ["catalog", "scenarios", "kept", "virtual", "swarm", "resident", "start", "growth", "build"];
     let named: Vec<String> = rows.iter().map(|row| format!("--row={row}")).collect();
     let arguments: Vec<&str> = named.iter().map(String::as_str).chain(["--format=json"]).collect();
     let ran = bench(&scratch, &arguments);
@@ -46,6 +46,7 @@ fn a_bench_measures_what_it_says() {
     for name in ["catalog", "kept", "virtual", "start"] {
         assert!(figures(row(name)).iter().all(|figure| figure["measured"].as_f64() > Some(0.0)), "{name}");
     }
+    assert_eq!(figures(row("scenarios"))[1]["name"], "idle/stream-stays-open", "one figure a scenario");
     let verdict = |name: &str| figures(row(name))[0]["verdict"].clone();
     assert_eq!(verdict("build"), "not available", "nobody asked for it");
     assert!(["reached", "short"].iter().any(|word| verdict("catalog") == *word));

@@ -28,6 +28,22 @@ fn a_defect_is_caught_within_the_same_seeds_by_any_number_of_workers() {
 }
 
 #[test]
+fn several_starts_tell_the_median_of_the_seeds_that_were_needed() {
+    let scratch = Scratch::new("defects-starts");
+    let run = |more: &[&str]| {
+        let chosen = ["--defect", "idle-alarm-not-rearmed", "--scenario", "idle/stream-stays-open", "--seeds", "0..8"];
+        scratch.sim(&[&["defects", "--run", "--starts", "3"][..], &chosen, more].concat())
+    };
+    let ran = run(&[]);
+    assert!(ran.code == 0 && ran.stdout.contains("caught at 3 of 3 starts, median "), "{}", ran.shown());
+    let row = run(&["--format", "json"]).json()["defects"][0].clone();
+    let starts: Vec<u64> =
+        row["starts"].as_array().expect("starts").iter().filter_map(|it| it["from"].as_u64()).collect();
+    assert_eq!(starts, [0, 1_000, 2_000]);
+    assert!(row["median_within"].as_f64() >= Some(1.0) && row["median_predicted_within"].is_number(), "{row}");
+}
+
+#[test]
 fn a_survivor_fails_unless_it_is_excused_by_name() {
     let scratch = Scratch::new("defects-survive");
     let run = |defect: &str| scratch.sim(&["defects", "--run", "--seeds", "0..1", "--defect", defect]);

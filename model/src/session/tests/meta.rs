@@ -45,7 +45,7 @@ fn with_record(rules: Vec<Rule>, record: Option<Value>, apps: Option<bool>, reso
                     }
                     let span = Span::root("test");
                     if let Some(apps) = apps {
-                        persist_apps_enabled(&session, apps, Some(&span)).await;
+                        drop(persist_apps_enabled(&session, apps, Some(&span)).await);
                     }
                     if resolves {
                         let token = json!({"organizationId": "org-1", "userId": "user-1"});
@@ -101,7 +101,7 @@ fn the_historical_defect_loses_the_capability() {
             world.open(50).await;
             world
                 .inside("negotiate", 50, |session| async move {
-                    persist_apps_enabled(&session, true, None).await;
+                    drop(persist_apps_enabled(&session, true, None).await);
                 })
                 .await;
             world.open(50).await;

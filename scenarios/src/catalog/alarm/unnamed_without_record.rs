@@ -7,7 +7,7 @@
 use crate::catalog::Scenario;
 use crate::catalog::draft::direct::{call, call_first, props, stored};
 use crate::catalog::draft::{ClientDraft, Draft, fail, operation};
-use crate::plan::{Edge, Effect, ErrorKind, Plan};
+use crate::plan::{Edge, Effect, ErrorKind, PausedPlan, Plan};
 use crate::seed::Seed;
 use serde_json::{Value as Json, json};
 
@@ -38,6 +38,10 @@ fn plan(seed: Seed) -> Plan {
         // Of two that are built nobody could tell one from the other: both are registered as `unresolved`.
         let is_built = number == 1 && rng.chance(2, 3);
         object.alarm_at_ms = (!is_built || rng.chance(1, 3)).then(|| rng.between(1, 10_000));
+        if is_built && draft.rng(&format!("kept.{number}")).chance(1, 3) {
+            // Somebody was asked before the run, and the clean-up drops the question.
+            object.paused.push(PausedPlan { execution: format!("exec-{number}"), code: "return answer".to_owned() });
+        }
         draft.stored(object);
         if is_built {
             let at_ms = rng.between(1, 2_000);

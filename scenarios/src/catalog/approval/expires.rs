@@ -9,7 +9,7 @@ use crate::catalog::Scenario;
 use crate::catalog::draft::asking::response;
 use crate::catalog::draft::{ClientDraft, Draft, fail, operation};
 use crate::invariants::limits::APPROVAL_MS;
-use crate::plan::{Edge, ErrorKind, Plan};
+use crate::plan::{Edge, ErrorKind, Plan, When};
 use crate::seed::Seed;
 
 /// Windows that end.
@@ -17,7 +17,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "nobody decides within the approval window: the pause is declined by itself, and a later resume is told so",
     weight: 3,
-    sometimes: &["situation/lease-expires"],
+    sometimes: &["situation/lease-expires", "log/error/lease-start-failed", "log/reset/lease-mark-activity"],
     plan,
 };
 
@@ -57,7 +57,43 @@ fn plan(seed: Seed) -> Plan {
             let step = operation("lease.expire · dir.delete", Edge::Begin, 1, client.name());
             draft.fault_by_chance(step, fail(ErrorKind::Unknown));
         }
+        trouble(&mut draft, number, &mut client);
         draft.client(client);
     }
     draft.until_idle()
+}
+
+/// Sometimes a write of the lease itself fails: as it is taken, or as it expires. A pause whose lease could not be taken
+/// has no window; a client that asks once more, and holds a stream, leaves such a one behind.
+fn trouble(draft: &mut Draft, number: u64, client: &mut ClientDraft) {
+    let mut rng = draft.rng(&format!("lease.{number}"));
+    if !rng.chance(1, 2) {
+        return;
+    }
+    let asks_again = rng.chance(1, 2);
+    if asks_again {
+        client.rest(rng.between(1, 5_000));
+        client.stream();
+        client.rest(rng.between(1, 200));
+        client.ask_often(&mut rng, 1);
+        if client.asks_in_browser() {
+            client.rest(rng.between(100, 5_000) + 2 * draft.latency_ms());
+            client.resume(response(&mut rng), None);
+        }
+    }
+    let taken = ["clock · storage.put last-activity-ms", "clock · storage.setAlarm idle"];
+    let (name, root) = match rng.below(3) {
+        2 if !asks_again => ("approval · storage.put approval-response", "expire"),
+        either => (taken[either as usize % 2], "lease"),
+    };
+    let when = When::Operation {
+        operation: name.to_owned(),
+        root: Some(root.to_owned()),
+        edge: *rng.pick(&[Edge::Begin, Edge::End]),
+        n: if asks_again { 2 } else { 1 },
+        session: Some(client.name().to_owned()),
+    };
+    // A reason that the platform gives is absorbed, and the lease is taken all the same.
+    let error = if asks_again || rng.chance(1, 2) { ErrorKind::Unknown } else { ErrorKind::CodeUpdate };
+    draft.fault_by_chance(when, fail(error));
 }

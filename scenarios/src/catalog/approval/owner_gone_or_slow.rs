@@ -17,7 +17,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "the owner of a pause is slow or gone when another session asks it to resume, or the directory of owners is",
     weight: 3,
-    sometimes: &["span/resume-execution-for-model"],
+    sometimes: &["span/resume-execution-for-model", "log/directory-error/get", "log/forward-error/timeout"],
     plan,
 };
 

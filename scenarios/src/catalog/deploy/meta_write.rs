@@ -3,6 +3,7 @@
 //! Goal: without stored meta no session is served, a reset's refusal is not captured, and the client's next try works.
 //! Method: the write fails once, with a reset's text or another, at the first start of one of a few sessions.
 
+use super::reason;
 use crate::catalog::Scenario;
 use crate::catalog::draft::{ClientDraft, Draft, fail, operation};
 use crate::plan::{Edge, ErrorKind, Plan};
@@ -26,12 +27,8 @@ fn plan(seed: Seed) -> Plan {
     for number in 1..=rng.between(1, 3) {
         let mut client = ClientDraft::new(number, rng.below(300));
         if number == 1 || rng.chance(1, 3) {
-            let error = *rng.pick(&[
-                ErrorKind::CodeUpdate,
-                ErrorKind::CodeUpdate,
-                ErrorKind::StorageTimeout,
-                ErrorKind::Unknown,
-            ]);
+            let is_unknown = rng.chance(1, 4);
+            let error = if is_unknown { ErrorKind::Unknown } else { reason(&mut draft.rng("reasons")) };
             let edge = *rng.pick(&[Edge::Begin, Edge::End]);
             draft.fault(operation("meta · storage.put session-meta", edge, 1, client.name()), fail(error));
         }

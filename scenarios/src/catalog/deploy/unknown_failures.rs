@@ -4,7 +4,7 @@
 //! the start fails once with an unknown text, in a first or later use.
 
 use crate::catalog::Scenario;
-use crate::catalog::draft::{ClientDraft, Draft, operation};
+use crate::catalog::draft::{ClientDraft, Draft, fail, operation};
 use crate::plan::{Edge, Effect, ErrorKind, Plan};
 use crate::seed::Seed;
 
@@ -13,7 +13,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "a storage operation fails with a text that nobody knows: the start that needed it fails, once captured",
     weight: 3,
-    sometimes: &["situation/init-fails"],
+    sometimes: &["situation/init-fails", "answer/tool-defect"],
     plan,
 };
 
@@ -30,6 +30,19 @@ const OPERATIONS: &[&str] = &[
     "validate · storage.get destroy-pending",
 ];
 
+/// Steps beyond the start, of which failing one ends a request at most.
+const BEYOND: &[&str] = &[
+    "engine · sandbox.run",
+    "engine · sandbox.run",
+    "engine · sandbox.run",
+    "post · storage.put stream-reqs",
+    "connect · storage.put stream-reqs",
+    "event · storage.put",
+    "event · storage.list last-seq",
+    "send · storage.put undelivered",
+    "send · storage.delete stream-reqs",
+];
+
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
     let mut rng = draft.rng("failures");
@@ -40,6 +53,12 @@ fn plan(seed: Seed) -> Plan {
         let effect = Effect::Fail { error: ErrorKind::Unknown, text, flags: None, lasting: false };
         let n = rng.between(1, 3) as u32;
         draft.fault_by_chance(operation(rng.pick_name(OPERATIONS), Edge::Begin, n, client.name()), effect);
+        let mut beyond = draft.rng(&format!("beyond.{number}"));
+        if beyond.chance(1, 2) {
+            let reason = *beyond.pick(&[ErrorKind::Unknown, ErrorKind::CodeUpdate, ErrorKind::StorageInternal]);
+            let n = beyond.between(1, 3) as u32;
+            draft.fault_by_chance(operation(beyond.pick_name(BEYOND), Edge::Begin, n, client.name()), fail(reason));
+        }
         client.open();
         client.rest(rng.between(100, 2_000) + draft.latency_ms());
         if rng.chance(1, 2) {

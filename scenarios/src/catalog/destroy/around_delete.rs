@@ -6,17 +6,24 @@
 //! some sessions are cold when they are ended.
 
 use crate::catalog::Scenario;
+use crate::catalog::draft::direct::call;
 use crate::catalog::draft::{ClientDraft, Draft, operation};
-use crate::plan::{Action, Edge, Effect, Plan};
+use crate::plan::{Action, Edge, Effect, Plan, ResetKind};
 use crate::rng::Rng;
 use crate::seed::Seed;
+use serde_json::Value as Json;
 
 /// See the file.
 pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "requests meet a session around its DELETE, and are served or told 404",
     weight: 6,
-    sometimes: &["situation/delete-accepted", "situation/request-meets-condemned", "situation/delete-repeated"],
+    sometimes: &[
+        "situation/delete-accepted",
+        "situation/request-meets-condemned",
+        "situation/delete-repeated",
+        "situation/request-during-destroy",
+    ],
     plan,
 };
 
@@ -45,7 +52,35 @@ fn plan(seed: Seed) -> Plan {
         let aborting = operation("destroy · abort", Edge::Begin, 1, "s1");
         draft.fault_by_chance(aborting, Effect::Delay { ms: rng.between(1, 40) });
     }
+    meet(&mut draft, close_ms, is_cold);
     draft.until_idle()
+}
+
+/// Sometimes an operator condemns the session, past its owner check, while the start that the DELETE brings about is slow;
+/// or its destruction takes a while, in which the other windows go on asking; or the object is lost in the middle of it.
+fn meet(draft: &mut Draft, close_ms: u64, is_cold: bool) {
+    let mut rng = draft.rng("operator");
+    let slow_ms = rng.between(20, 600);
+    let slow = Effect::Delay { ms: slow_ms };
+    let condemned_ms = close_ms + rng.below(slow_ms);
+    match rng.below(8) {
+        0..=3 if is_cold => {
+            draft.fault_by_chance(operation("build · describe", Edge::Begin, 2, "s1"), slow);
+            draft.call("operator", call(condemned_ms, "s1", "_cf_scheduleDestroy", Json::Null));
+        }
+        1 => {
+            let closes = if is_cold { 2 } else { 1 };
+            draft.fault_by_chance(operation("teardown · server.close", Edge::Begin, closes, "s1"), slow);
+        }
+        2 => draft.fault_by_chance(operation("destroy · teardown", Edge::Begin, 1, "s1"), slow),
+        3 => {
+            let steps =
+                ["destroy · teardown", "destroy · storage.put destroy-pending", "destroy · storage.deleteAlarm"];
+            let reset = Effect::Reset { kind: ResetKind::CodeUpdate };
+            draft.fault_by_chance(operation(rng.pick_name(&steps), Edge::End, 1, "s1"), reset);
+        }
+        _ => {}
+    }
 }
 
 /// Opens the session, uses it, and ends it, often twice.

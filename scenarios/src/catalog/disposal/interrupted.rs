@@ -6,7 +6,7 @@
 use super::{STEPS, idle_client};
 use crate::catalog::Scenario;
 use crate::catalog::draft::{Draft, operation};
-use crate::plan::{Edge, Effect, Interruptible, Plan, When};
+use crate::plan::{Edge, Effect, Interruptible, Plan, ResetKind, When};
 use crate::rng::Rng;
 use crate::seed::Seed;
 
@@ -15,7 +15,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "a disposal is interrupted at any of its steps: the teardown finishes all the same, and the session goes on",
     weight: 4,
-    sometimes: &["situation/disposal-interrupted"],
+    sometimes: &["situation/disposal-interrupted", "situation/reset-meets-teardown"],
     plan,
 };
 
@@ -28,6 +28,7 @@ fn plan(seed: Seed) -> Plan {
     let (mut client, due_ms) = idle_client(&draft, &mut rng, 1);
     let held_ms = rng.between(20, 2_000);
     interrupt(&mut draft, &mut rng, client.name(), held_ms);
+    reset(&mut draft, client.name());
     if rng.chance(2, 3) {
         client.until(due_ms + rng.below(20 + held_ms));
         for _ in 0..rng.between(1, 3) {
@@ -55,4 +56,13 @@ fn interrupt(draft: &mut Draft, rng: &mut Rng, session: &str, held_ms: u64) {
     let later = STEPS[rng.between(0, at_step as u64) as usize];
     let when: When = operation(later, *rng.pick(&[Edge::Begin, Edge::End]), 1, session);
     draft.fault_by_chance(when, Effect::Interrupt { what });
+}
+
+/// Sometimes a deployment ends the object in the middle of it, and no code of the disposal runs on.
+fn reset(draft: &mut Draft, session: &str) {
+    let mut rng = draft.rng("deployment");
+    if rng.chance(1, 6) {
+        let when = operation(rng.pick_name(STEPS), *rng.pick(&[Edge::Begin, Edge::End]), 1, session);
+        draft.fault_by_chance(when, Effect::Reset { kind: ResetKind::CodeUpdate });
+    }
 }

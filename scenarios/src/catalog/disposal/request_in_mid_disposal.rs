@@ -5,7 +5,8 @@
 
 use super::{STEPS, idle_client};
 use crate::catalog::Scenario;
-use crate::catalog::draft::{Draft, operation};
+use crate::catalog::draft::direct::make_room;
+use crate::catalog::draft::{ClientDraft, Draft, operation};
 use crate::plan::{Edge, Effect, Plan};
 use crate::seed::Seed;
 
@@ -49,5 +50,27 @@ fn plan(seed: Seed) -> Plan {
         }
         draft.client(client);
     }
+    late_call(&mut draft);
     draft.until_idle()
+}
+
+/// Sometimes a call has passed its owner check and is late at its session, which a neighbour has asked to make room
+/// meanwhile: it comes in the middle of the close.
+fn late_call(draft: &mut Draft) {
+    let mut rng = draft.rng("late");
+    if !rng.chance(1, 3) {
+        return;
+    }
+    let mut client = ClientDraft::new(3, rng.below(500));
+    client.open();
+    client.rest(rng.between(100, draft.timeout_ms() / 2));
+    let (asked_ms, closes_ms) = (client.now_ms(), rng.between(50, 2_000));
+    client.call(&mut rng, 0);
+    let slow = Effect::Delay { ms: closes_ms };
+    draft.fault_by_chance(operation("teardown · server.close", Edge::Begin, 1, client.name()), slow);
+    // The two requests of the handshake come before it.
+    let late = Effect::Delay { ms: rng.between(40, closes_ms) };
+    draft.fault_by_chance(operation("bridge · stub.fetch", Edge::Begin, 3, client.name()), late);
+    draft.call("neighbour", make_room(asked_ms + 8 + rng.below(20), client.name()));
+    draft.client(client);
 }

@@ -5,17 +5,18 @@
 
 use super::{STEPS, idle_client};
 use crate::catalog::Scenario;
-use crate::catalog::draft::direct::make_room;
+use crate::catalog::draft::direct::{call, make_room};
 use crate::catalog::draft::{Draft, operation};
 use crate::plan::{CallPlan, Edge, Effect, Plan};
 use crate::seed::Seed;
+use serde_json::Value as Json;
 
 /// Overlapping triggers.
 pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "the idle alarm, requests to make room and a start meet at one runtime: it is torn down once",
     weight: 3,
-    sometimes: &["situation/two-disposals-at-once"],
+    sometimes: &["situation/two-disposals-at-once", "life-cycle/disposing-to-condemned"],
     plan,
 };
 
@@ -48,6 +49,16 @@ fn plan(seed: Seed) -> Plan {
             _ => client.call(&mut rng, 0),
         }
     }
+    condemn(&mut draft, client.name(), due_ms, held_ms);
     draft.client(client);
     draft.until_idle()
+}
+
+/// Sometimes somebody condemns the session in the same milliseconds, past its owner check.
+fn condemn(draft: &mut Draft, session: &str, due_ms: u64, held_ms: u64) {
+    let mut rng = draft.rng("operator");
+    if rng.chance(1, 5) {
+        let at_ms = due_ms - 5 + rng.below(15 + held_ms);
+        draft.call("operator", call(at_ms, session, "_cf_scheduleDestroy", Json::Null));
+    }
 }

@@ -35,7 +35,8 @@ fn plan(seed: Seed) -> Plan {
     client.open();
     client.rest(rng.between(1, 500));
     client.call_beside(&mut rng, wait_ms);
-    for _ in 0..rng.below(3) {
+    let is_silent = draft.rng("silence").chance(1, 3);
+    for _ in 0..rng.below(3) * u64::from(!is_silent) {
         client.rest(rng.between(1, wait_ms));
         if rng.chance(1, 2) { client.ping() } else { client.call(&mut rng, 0) }
     }

@@ -4,8 +4,8 @@
 //! a random order, some within the same millisecond, some through their streams' answers, then newcomers one by one.
 
 use crate::catalog::Scenario;
-use crate::catalog::draft::{ClientDraft, Draft};
-use crate::plan::Plan;
+use crate::catalog::draft::{ClientDraft, Draft, operation};
+use crate::plan::{Action, Cut, Edge, Effect, Plan};
 use crate::seed::Seed;
 
 /// Touches against the order of eviction.
@@ -13,7 +13,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "residents at the cap are touched in a random order, and newcomers evict the least recently used each time",
     weight: 3,
-    sometimes: &["situation/cap-eviction"],
+    sometimes: &["situation/cap-eviction", "situation/eviction-meets-request", "situation/eviction-meets-busy"],
     plan,
 };
 
@@ -35,6 +35,20 @@ fn plan(seed: Seed) -> Plan {
         for _ in 0..rng.below(4) {
             client.rest(rng.below(span_ms));
             if rng.chance(1, 4) { client.ping() } else { client.call(&mut rng, 0) }
+        }
+        let mut gone = draft.rng(&format!("gone.{number}"));
+        if gone.chance(1, 4) {
+            // Its client leaves a call: no connection is there, and the session owes an answer all the same.
+            let code = format!("wait {}; return \"{number}\"", 20_000 + gone.below(60_000));
+            client.act(Action::Post { code, copies: 1, cut: Some(Cut { after_events: 1, ms: gone.below(100) }) });
+        }
+        let mut slow = draft.rng(&format!("slow.{number}"));
+        if slow.chance(1, 2) {
+            // Its server closes slowly, so that a touch may meet its eviction.
+            let step = operation("teardown · server.close", Edge::Begin, 1, client.name());
+            draft.fault_by_chance(step, Effect::Delay { ms: slow.between(20, 2_000) });
+            client.until(touched_ms + slow.below(4 * spacing_ms));
+            client.call(&mut slow, 0);
         }
         draft.client(client);
     }

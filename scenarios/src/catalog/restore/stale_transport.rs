@@ -15,7 +15,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "a session is used in the milliseconds of its disposal and right after it: its next server has a transport of its own",
     weight: 3,
-    sometimes: &["situation/start-during-teardown"],
+    sometimes: &["situation/start-during-teardown", "answer/transport-missing"],
     plan,
 };
 
@@ -54,6 +54,17 @@ fn plan(seed: Seed) -> Plan {
             draft.call("worker", call(met_ms + rng.below(spread_ms), &name, "validateMcpSessionOwner", identity(1)));
         }
     }
+    hold_start(&mut draft, &name);
     draft.client(client);
     draft.until_idle()
+}
+
+/// Sometimes a start is held between its runtime and its transport, so that a request finds the one without the other.
+fn hold_start(draft: &mut Draft, session: &str) {
+    let mut rng = draft.rng("flush");
+    if rng.chance(1, 3) {
+        let held = Effect::Hold { release: None, for_ms: Some(rng.between(20, draft.timeout_ms() / 2)), fail: None };
+        let n = rng.between(2, 3) as u32;
+        draft.fault_by_chance(operation("init · flush", *rng.pick(&[Edge::Begin, Edge::End]), n, session), held);
+    }
 }

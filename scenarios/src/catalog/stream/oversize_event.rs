@@ -5,8 +5,8 @@
 
 use super::code;
 use crate::catalog::Scenario;
-use crate::catalog::draft::{ClientDraft, Draft};
-use crate::plan::{Action, Cut, Plan};
+use crate::catalog::draft::{ClientDraft, Draft, fail, operation};
+use crate::plan::{Action, Cut, Edge, ErrorKind, Plan};
 use crate::rng::Rng;
 use crate::seed::Seed;
 
@@ -15,7 +15,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "results that are too large to be kept are answered, and a full stream loses its oldest events only",
     weight: 2,
-    sometimes: &["log/event-store-skipped-oversize"],
+    sometimes: &["log/event-store-skipped-oversize", "log/event-store-put-failed"],
     plan,
 };
 
@@ -27,6 +27,13 @@ fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
     draft.draw_timeout();
     let client = client(&draft);
+    let mut store = draft.rng("store");
+    if store.chance(1, 5) {
+        // What cannot be stored is written all the same.
+        let reason = *store.pick(&[ErrorKind::Unknown, ErrorKind::StorageTimeout]);
+        let step = operation("event · storage.put", Edge::Begin, store.between(1, 4) as u32, client.name());
+        draft.fault_by_chance(step, fail(reason));
+    }
     draft.client(client);
     draft.until_idle()
 }

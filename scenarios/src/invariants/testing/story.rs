@@ -135,7 +135,9 @@ impl Builder {
         let row = [("key", format!("__mcp_stream_reqs__:c{request}").as_str().into())];
         let due_ms = if at_ms < 1_000 { 1_021 } else { at_ms + 1_000 };
         let due = [("due_at_ms", due_ms.into()), ("by", "clock".into())];
+        let stream = [("stream", format!("c{request}").as_str().into())];
         self.platform(at_ms, "s1", "storage.put", &row)
+            .state(at_ms + 1, "s1", "response.due", &stream)
             .platform(at_ms + 1, "s1", "storage.deleted", &row)
             .platform(at_ms + 2, "s1", "alarm.deleted", &[("by", "agents.schedule".into())])
             .platform(at_ms + 3, "s1", "alarm.set", &due)

@@ -47,7 +47,7 @@ pub fn row(bench: &mut Bench) -> Result<Taken, Error> {
         }
         Err(why) => Outcome::NotAvailable(why),
     };
-    Ok(Taken { outcomes: vec![instructions, Outcome::Measured(over_floor)], how })
+    Ok(Taken { outcomes: vec![instructions, Outcome::Measured(over_floor)], more: Vec::new(), how })
 }
 
 /// The median over some rounds of the time of all runs over that of all floors, and the timers of one round.

@@ -48,7 +48,7 @@ async fn capability(world: Rc<World>, before: Option<bool>, negotiated: bool) {
             begin();
             put(&session, META_KEY, with_capability(before)).await;
             step(1, "await");
-            apps::persist_apps_enabled(&session, negotiated, Some(&Span::unexported("test"))).await;
+            drop(apps::persist_apps_enabled(&session, negotiated, Some(&Span::unexported("test"))).await);
             step(2, "session.persistAppsEnabled");
             assert_eq!(get(&session, META_KEY).await, Some(with_capability(Some(negotiated))));
         })
@@ -61,7 +61,7 @@ async fn without_identity(world: Rc<World>) {
     stage
         .run(ONE, |session| async move {
             begin();
-            apps::persist_apps_enabled(&session, true, Some(&Span::unexported("test"))).await;
+            drop(apps::persist_apps_enabled(&session, true, Some(&Span::unexported("test"))).await);
             step(1, "session.persistAppsEnabled");
             assert_eq!(get(&session, META_KEY).await, None);
         })
