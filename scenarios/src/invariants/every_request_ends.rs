@@ -3,7 +3,6 @@
 use super::faults::FaultLog;
 use super::requests::Request;
 use super::{Case, Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
 use crate::trace::Event;
 
 /// See the claim.
@@ -32,14 +31,14 @@ fn judge(case: &Case<'_>) -> Verdict {
             None => {
                 open_count += 1;
                 // Begun so shortly before the end that its client still waits.
-                let is_young = |last: &Event| last.at_ms < request.begin.at_ms + patience_ms(plan, request);
+                let is_young = |last: &Event| last.at_ms < request.begin.at_ms + request.patience_ms(plan);
                 is_young_open |= trace.events.last().is_some_and(is_young);
                 let old = trace.events.last().filter(|last| !is_young(last));
                 violations.extend(old.map(|last| unended(request, last)));
             }
             Some(end) => {
                 let excused = is_held_stream
-                    || faults.is_held_until(end.at_ms, patience_ms(plan, request))
+                    || faults.is_held_until(end.at_ms, request.patience_ms(plan))
                     || request.outlasts_patience(plan);
                 if request.outcome() == Some("gave-up") && !excused {
                     violations.push(given_up(request, end));
@@ -52,11 +51,6 @@ fn judge(case: &Case<'_>) -> Verdict {
         return Verdict::of(violations, Some("the run was cut while requests were open".into()));
     }
     Verdict::of(violations, is_young_open.then(|| "the run ended while clients still waited".into()))
-}
-
-fn patience_ms(plan: &Plan, request: &Request) -> u64 {
-    let client = plan.clients.iter().find(|client| client.name == request.client());
-    client.map_or(0, |client| client.request_timeout_ms)
 }
 
 fn unended(request: &Request, last: &Event) -> Violation {

@@ -20,6 +20,11 @@ impl InUse {
         self.current.get(client).map_or(client, |alias| alias)
     }
 
+    /// Alias of the session that a request is about which begins with the event: the one that it names, else its client's.
+    pub fn session_for<'a>(&'a self, begin: &'a Event) -> &'a str {
+        begin.text("session").unwrap_or_else(|| self.session_of(begin.who().unwrap_or("")))
+    }
+
     /// Takes one event into account: the client whose session changes with it, and that session.
     pub fn apply(&mut self, event: &Event) -> Option<(Arc<str>, Arc<str>)> {
         let who = event.who.as_ref()?;

@@ -30,6 +30,7 @@ const WRITES: &[&str] = &[
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
+    draft.personas(1, 4);
     let mut rng = draft.rng("writes");
     draft.timeout(rng.between(1_000, 10_000));
     let mut client = ClientDraft::new(1, 0);
