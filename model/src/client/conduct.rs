@@ -54,6 +54,10 @@ impl Client {
         deadline_ms: u64,
     ) -> RequestOutcome {
         let status = posted.outcome.status;
+        if self.is_unusable() && !matches!(posted.outcome.outcome, Outcome::Answered(_)) {
+            // It ended beside this request, whose caller is told so.
+            return posted.outcome;
+        }
         match &posted.outcome.outcome {
             Outcome::Answered(answer) => {
                 if persona.call.after_error && matches!(answer, Answer::Error(_)) {

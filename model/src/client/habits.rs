@@ -48,6 +48,11 @@ impl Client {
         self.habits.unusable.get().or_else(|| self.session().is_none().then_some("it has no session"))
     }
 
+    /// Whether it has ended, was closed, or sends nothing any more.
+    pub(super) fn is_unusable(&self) -> bool {
+        self.habits.unusable.get().is_some()
+    }
+
     /// Tells that it was asked for something that it cannot do.
     pub(super) fn skip(&self, op: Op, why: &'static str) -> RequestOutcome {
         self.observer.habit(&self.config.label, Habit::Skipped { op, why });
@@ -177,7 +182,9 @@ impl Client {
         if !renewal.keeps_streams {
             self.end_stream();
         }
-        self.open_session(persona, self.patience_ends_ms()).await;
+        let patience_ms = self.config.patience_ms();
+        let timeout_ms = renewal.initialize_timeout_ms.map_or(patience_ms, |ms| ms.min(patience_ms));
+        self.open_session(persona, rt::now_ms() + timeout_ms).await;
         self.habits.is_renewing.set(false);
         self.habits.settled.notify_waiters();
         self.session().is_some()

@@ -140,4 +140,24 @@ mod tests {
     fn a_run_that_was_cut_with_open_requests_cannot_tell() {
         assert!(matches!(judged(INVARIANT, story().cut(24)), Verdict::CannotTell(_)));
     }
+
+    #[test]
+    fn a_client_that_waits_less_than_its_person_is_judged_by_its_own_patience() {
+        // The code waits for half of what the client does, and much less than half of what its person would.
+        let mut slow = plan();
+        slow.clients[0].request_timeout_ms = 600_000;
+        slow.clients[0].steps[3].action =
+            crate::plan::Action::Call { code: "wait 50000; return \"after-1\"".into(), overlap: false };
+        let given_up = || story().change("request.end", 4, "outcome", "gave-up".into());
+        assert!(matches!(INVARIANT.judge(&slow, &given_up().build()), Verdict::Violated(_)));
+        let told = given_up().change("request.begin", 4, "patience_ms", 60_000_u64.into());
+        assert_eq!(INVARIANT.judge(&slow, &told.build()), Verdict::Held);
+    }
+
+    #[test]
+    fn a_client_that_hangs_by_its_own_fault_is_no_violation() {
+        let hung = [("of", 4_u64.into()), ("until", "ever".into()), ("why", "nothing can bring its answer".into())];
+        let trace = story().change("request.end", 3, "outcome", "ended".into()).history(29, "s1", "client.hung", &hung);
+        assert_eq!(judged(INVARIANT, trace), Verdict::Held);
+    }
 }

@@ -53,3 +53,26 @@ impl InUse {
         Some((who.clone(), alias))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invariants::testing::story;
+
+    #[test]
+    fn a_request_is_about_the_session_that_it_names() {
+        let begin = |fields: &[(&'static str, crate::trace::Value)]| {
+            let trace = story().history(99_000, "s1", "request.begin", fields).build();
+            let mut in_use = InUse::default();
+            trace.events.iter().for_each(|event| drop(in_use.apply(event)));
+            trace
+                .events
+                .iter()
+                .rev()
+                .find(|event| event.at_ms == 99_000)
+                .map(|last| in_use.session_for(last).to_owned())
+        };
+        assert_eq!(begin(&[]).as_deref(), Some("s1"));
+        assert_eq!(begin(&[("session", "s1.2".into())]).as_deref(), Some("s1.2"));
+    }
+}

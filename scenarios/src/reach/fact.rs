@@ -111,6 +111,7 @@ facts! {
     SomeQueued, "a build waits for a permit", Once(Pattern::state("permit.queued", &[]));
     SomeListening, "a client holds a stream", Once(Pattern::history("stream.open", &[]));
     SomeRefused, "a request is refused", Once(Pattern::history("request.end", &[(Field("outcome"), Word("refused"))]));
+    SomeTurnedAway, "a request is refused for what its session or its caller is", Once(Pattern::history("request.end", &[(Field("outcome"), Word("refused")), (Field("status"), AtLeast(401))]));
     SomeFailed, "an init fails", Once(Pattern::state("init.end", &[(Field("outcome"), Word("failed"))]));
     SomeUndelivered, "an answer is stored as undelivered", Once(Pattern::platform("storage.put", &[(Field("key"), Begins("__mcp_undelivered_stream__:"))]));
     SomeBroken, "the server ends a client's stream", Once(Pattern::history("stream.end", &[(Field("by"), Word("server"))]));

@@ -47,7 +47,12 @@ pub(super) const GO_SDK: Persona = Persona {
         after_error: false,
     },
     post: Posts {
-        not_found: Reaction::Renews(Renewal { waits_ms: 0, keeps_streams: false, resends: true }),
+        not_found: Reaction::Renews(Renewal {
+            waits_ms: 0,
+            initialize_timeout_ms: None,
+            keeps_streams: false,
+            resends: true,
+        }),
         bad_request: Reaction::EndsClient,
         denied: Reaction::EndsClient,
         client_error: Reaction::EndsClient,

@@ -325,6 +325,8 @@ pub enum Reaction {
 pub struct Renewal {
     /// How long it waits before that for other POSTs to end, in ms.
     pub waits_ms: u64,
+    /// How long it waits for the answer to its `initialize`, in ms; as for any request when absent.
+    pub initialize_timeout_ms: Option<u64>,
     /// Whether the streams of the session before stay open.
     pub keeps_streams: bool,
     /// Whether the request is then sent once more.

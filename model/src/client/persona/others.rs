@@ -77,8 +77,18 @@ pub(super) const VSCODE: Persona = Persona {
     listener: EDITOR,
     call: Resume { reconnect: None, ..CSHARP_SDK.call },
     post: Posts {
-        not_found: Reaction::Renews(Renewal { waits_ms: 0, keeps_streams: false, resends: false }),
-        bad_request: Reaction::Renews(Renewal { waits_ms: 0, keeps_streams: false, resends: false }),
+        not_found: Reaction::Renews(Renewal {
+            waits_ms: 0,
+            initialize_timeout_ms: None,
+            keeps_streams: false,
+            resends: false,
+        }),
+        bad_request: Reaction::Renews(Renewal {
+            waits_ms: 0,
+            initialize_timeout_ms: None,
+            keeps_streams: false,
+            resends: false,
+        }),
         denied: Reaction::Breaks,
         client_error: Reaction::Breaks,
         server_error: Reaction::Breaks,

@@ -36,7 +36,12 @@ pub(super) const RMCP: Persona = Persona {
     listener: RECONNECT,
     call: Resume { reconnect: Some(RECONNECT), given_up: Fate::Error, without_id: Fate::Error, after_error: false },
     post: Posts {
-        not_found: Reaction::Renews(Renewal { waits_ms: 5_000, keeps_streams: false, resends: true }),
+        not_found: Reaction::Renews(Renewal {
+            waits_ms: 5_000,
+            initialize_timeout_ms: None,
+            keeps_streams: false,
+            resends: true,
+        }),
         foreign_id_hangs: true,
         ..Posts::ERRORS
     },

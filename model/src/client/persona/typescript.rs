@@ -61,7 +61,12 @@ pub(super) const MCP_REMOTE: Persona = Persona {
     story: "leaves a session behind, opens a new one on 404 and asks again there, and never ends one",
     leaves_orphan: true,
     post: Posts {
-        not_found: Reaction::Renews(Renewal { waits_ms: 0, keeps_streams: true, resends: true }),
+        not_found: Reaction::Renews(Renewal {
+            waits_ms: 0,
+            initialize_timeout_ms: Some(30_000),
+            keeps_streams: true,
+            resends: true,
+        }),
         ..Posts::ERRORS
     },
     request_timeout_ms: None,

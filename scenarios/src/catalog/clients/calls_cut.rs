@@ -2,12 +2,12 @@
 //!
 //! Goal: a client that can ask for what it lost gets it, one that cannot hangs or errs by itself, and neither costs its session
 //! anything. Method: clients with personas lose the connections of calls that take less or more time than their resume waits,
-//! some across a deadline, some while another call of theirs runs.
+//! some across a deadline, some while another call of theirs runs; now and then the GETs that follow are refused or ended too.
 
 use super::{connected, connected_ms};
 use crate::catalog::Scenario;
-use crate::catalog::draft::{ClientDraft, Draft};
-use crate::plan::{Action, Cut, Plan};
+use crate::catalog::draft::{ClientDraft, Draft, fail, operation};
+use crate::plan::{Action, Cut, Edge, ErrorKind, Plan};
 use crate::rng::Rng;
 use crate::seed::Seed;
 
@@ -40,15 +40,32 @@ fn plan(seed: Seed) -> Plan {
                 client.call_beside(&mut rng, 1_500);
             }
             cut_call(&mut client, &mut rng);
+            if rng.chance(1, 4) {
+                // While it is resumed, which then ends before it brings anything.
+                draft.reset(client.now_ms() + 1_000 + rng.below(1_500), client.name());
+            }
             if rng.chance(1, 6) {
                 client.rest(draft.disposed_after_ms());
             }
         }
         client.rest(rng.between(1, 3_000));
         client.call(&mut rng, 0);
+        refuse_some(&mut draft, &mut rng, client.name());
         draft.client(client);
     }
     draft.until_idle()
+}
+
+/// Some requests in a row are refused, those for what was lost among them.
+fn refuse_some(draft: &mut Draft, rng: &mut Rng, session: &str) {
+    if !rng.chance(1, 3) {
+        return;
+    }
+    let first = rng.between(5, 9) as u32;
+    for n in first..first + rng.between(1, 4) as u32 {
+        let check = operation("edge · stub.validate", Edge::Begin, n, session);
+        draft.fault_by_chance(check, fail(ErrorKind::CodeUpdate));
+    }
 }
 
 fn cut_call(client: &mut ClientDraft, rng: &mut Rng) {

@@ -16,7 +16,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "listeners are ended every few minutes and by their age, and each client comes back in its own way",
     weight: 3,
-    sometimes: &["client/listens-again", "client/listens-no-more", "situation/stream-rotated"],
+    sometimes: &["client/listens-again", "client/ends-without-progress", "situation/stream-rotated"],
     plan,
 };
 
