@@ -25,7 +25,6 @@ const AT_THE_LIMIT_BYTES: u64 = 61_250;
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
-    draft.personas(1, 4);
     draft.draw_timeout();
     let client = client(&draft);
     draft.client(client);

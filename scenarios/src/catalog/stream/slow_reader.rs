@@ -27,7 +27,6 @@ const OVER_COUNT: u64 = 72;
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
-    draft.personas(1, 4);
     draft.timeout(300_000);
     let client = client(&draft);
     draft.client(client);
