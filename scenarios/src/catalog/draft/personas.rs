@@ -23,7 +23,7 @@ pub const PERSONAS: &[(u64, &str)] = &[
 
 /// One of them.
 pub fn any(rng: &mut Rng) -> &'static str {
-    *rng.pick_weighted(PERSONAS)
+    rng.pick_weighted::<&str>(PERSONAS)
 }
 
 impl ClientDraft {
