@@ -6,6 +6,7 @@
 mod cut;
 mod direct;
 mod fault;
+mod fault_text;
 mod identity;
 mod parse;
 #[cfg(test)]

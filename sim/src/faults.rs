@@ -193,11 +193,11 @@ impl FaultKernel {
 
     fn delivery(&self, index: usize) -> Delivery {
         let fault = &self.faults[index];
-        Delivery { index, what: describe(&fault.plan), count: Arc::clone(&fault.delivered) }
+        Delivery { index, what: fault.plan.to_string(), count: Arc::clone(&fault.delivered) }
     }
 
     fn say(&self, name: &'static str, index: usize, who: Option<&str>) {
-        say(name, index, &describe(&self.faults[index].plan), who);
+        say(name, index, &self.faults[index].plan.to_string(), who);
     }
 }
 
@@ -251,26 +251,6 @@ fn interruptible(what: Interruptible) -> &'static str {
     match what {
         Interruptible::Init => "init",
         Interruptible::Disposal => "disposal",
-    }
-}
-
-/// A fault in a few words, for stories: `hold teardown · server.close #1`.
-fn describe(plan: &FaultPlan) -> String {
-    let effect = match &plan.effect {
-        Effect::Fail { error, .. } => format!("fail ({error:?})"),
-        Effect::Delay { ms } => format!("delay by {ms} ms"),
-        Effect::Hold { fail: Some(error), .. } => format!("hold, then fail ({error:?})"),
-        Effect::Hold { .. } => "hold".to_owned(),
-        Effect::Interrupt { what } => format!("interrupt the {}", interruptible(*what)),
-        Effect::Reset { kind } => format!("reset ({kind:?})"),
-        Effect::Evict {} => "evict".to_owned(),
-    };
-    match &plan.when {
-        When::At { at_ms, .. } => format!("{effect} at {at_ms} ms"),
-        When::Operation { operation, edge, n, .. } => {
-            let edge = if *edge == plan::Edge::End { "end" } else { "begin" };
-            format!("{effect} at the {edge} of {operation} #{n}")
-        }
     }
 }
 

@@ -57,12 +57,15 @@ pub struct EventStore {
     /// The last number of each stream that was written to or read.
     sequences: Rc<RefCell<BTreeMap<Arc<str>, u64>>>,
     loading: RefCell<BTreeMap<Arc<str>, Loading>>,
+    /// Bytes of events by their keys. The original writes every event of a stream as text again for each one that is
+    /// stored; an event never changes, so it is measured once.
+    lengths: RefCell<BTreeMap<Arc<str>, usize>>,
 }
 
 impl EventStore {
     /// A store over the object's storage that knows no sequence yet.
     pub fn new(ctx: ObjectContext, config: Rc<HostConfig>) -> Self {
-        EventStore { ctx, config, sequences: Rc::default(), loading: RefCell::default() }
+        EventStore { ctx, config, sequences: Rc::default(), loading: RefCell::default(), lengths: RefCell::default() }
     }
 
     /// Stores a message and trims its stream. None, and nothing stored, for one that is too large to be a value.
@@ -89,7 +92,9 @@ impl EventStore {
         js(self.ensure_sequence(stream)).await?;
         let id = self.next_id(stream);
         let rpc = mcp::is_response(&message).then(|| message["id"].as_str().map(str::to_owned)).flatten();
-        self.storage().put(&EVENT_PUT, format!("{EVENT_PREFIX}{id}"), message).await?;
+        let key: Arc<str> = format!("{EVENT_PREFIX}{id}").into();
+        self.lengths.borrow_mut().insert(Arc::clone(&key), message_bytes);
+        self.storage().put(&EVENT_PUT, key, message).await?;
         state_event!("event.stored", self.ctx.label(), id = &*id, rpc = rpc.as_deref());
         js(self.trim(stream)).await?;
         Ok(Some(id))
@@ -134,6 +139,7 @@ impl EventStore {
         }
         self.sequences.borrow_mut().remove(stream);
         self.loading.borrow_mut().remove(stream);
+        forget(&mut self.lengths.borrow_mut(), stream);
         Ok(())
     }
 
@@ -169,10 +175,24 @@ impl EventStore {
         format!("{stream}:{sequence:0SEQUENCE_DIGITS$x}")
     }
 
+    /// Bytes of the events of a stream, in their order; what is known of its other events is forgotten.
+    fn lengths_of(&self, stream: &str, rows: &ListAnswer) -> Vec<usize> {
+        let mut lengths = self.lengths.borrow_mut();
+        let known = |(key, message): &(Arc<str>, Arc<Value>)| {
+            let length = lengths.get(key).copied().unwrap_or_else(|| mcp::text_length(message));
+            (Arc::clone(key), length)
+        };
+        let kept: Vec<(Arc<str>, usize)> = rows.iter().map(known).collect();
+        let sizes = kept.iter().map(|(_, length)| *length).collect();
+        forget(&mut lengths, stream);
+        lengths.extend(kept);
+        sizes
+    }
+
     /// Drops the oldest events over the limits, never the newest: for a final answer it is the only copy.
     async fn trim(&self, stream: &str) -> Result<(), JsError> {
         let rows = self.list(&EVENT_TRIM_LIST, events_of(stream).limit(REPLAY_LIMIT)).await?;
-        let sizes: Vec<usize> = rows.iter().map(|(_, message)| mcp::text_length(message)).collect();
+        let sizes = self.lengths_of(stream, &rows);
         let (mut kept_count, mut kept_bytes) = (sizes.len(), sizes.iter().sum::<usize>());
         let mut evicted: Vec<Arc<str>> = Vec::new();
         let mut oldest_first: Vec<_> = rows.iter().zip(sizes).collect();
@@ -205,6 +225,10 @@ impl EventStore {
         }
         Ok(())
     }
+}
+
+fn forget(lengths: &mut BTreeMap<Arc<str>, usize>, stream: &str) {
+    lengths.retain(|key, _| stream_of(&key[EVENT_PREFIX.len()..]) != Some(stream));
 }
 
 fn events_of(stream: &str) -> ListRange {

@@ -69,6 +69,11 @@ pub fn pick<'a>(seed: Seed, among: &[&'a Scenario]) -> Option<&'a Scenario> {
     among.iter().copied().max_by_key(|scenario| (highest(scenario), scenario.id))
 }
 
+/// The first seeds of a campaign over some scenarios, each with the scenario that it runs.
+pub fn mix<'a>(seeds: u32, among: &[&'a Scenario]) -> impl Iterator<Item = (&'a Scenario, Seed)> {
+    (0..u64::from(seeds)).filter_map(move |seed| pick(Seed(seed), among).map(|scenario| (scenario, Seed(seed))))
+}
+
 /// What a ticket is hashed with: seeds and tickets are spread first, so that neighbours have nothing in common.
 fn ticket_seed(seed: Seed, ticket: u32) -> u64 {
     xxh3_64_with_seed(&seed.0.to_le_bytes(), u64::from(ticket))

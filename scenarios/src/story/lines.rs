@@ -7,10 +7,17 @@ use std::collections::BTreeMap;
 /// The longest answer that is shown in full, in characters.
 const ANSWER_CHARS_MAX: usize = 60;
 
+/// More faults than these are not told as they are armed, only as they happen.
+const ARMED_COUNT_MAX: usize = 5;
+
 /// Tells a trace.
 pub(super) fn tell(trace: &Trace) -> Vec<Line> {
     let mut teller = Teller::default();
-    trace.events.iter().filter_map(|event| teller.line(event)).collect()
+    let is_armed = |event: &Event| event.name == "fault.armed";
+    // A swarm aims faults by the hundred, which are all armed before anything happens.
+    let are_many = trace.events.iter().filter(|event| is_armed(event)).count() > ARMED_COUNT_MAX;
+    let told = trace.events.iter().filter(|event| !(are_many && is_armed(event)));
+    told.filter_map(|event| teller.line(event)).collect()
 }
 
 /// What the words for one event need of the ones before.
@@ -246,9 +253,10 @@ fn execution(event: &Event) -> &str {
 
 fn fault(event: &Event) -> String {
     let what = event.name.strip_prefix("fault.").unwrap_or(&event.name);
-    match event.field("fault") {
-        Some(fault) => format!("fault {} {what}", shown(fault)),
-        None => what.to_owned(),
+    match (event.field("fault"), event.text("what")) {
+        (Some(fault), Some(told)) => format!("fault {} {what}: {told}", shown(fault)),
+        (Some(fault), None) => format!("fault {} {what}", shown(fault)),
+        (None, _) => what.to_owned(),
     }
 }
 

@@ -11,7 +11,7 @@ const RUNS_OF_BOUND: f64 = 100_000.0;
 /// What may be gained over them, in MiB.
 pub const GAINED_MIB_MAX: f64 = 20.0;
 /// Seeds that are run in turn.
-const GROWTH_SEEDS: u32 = 20;
+const GROWTH_SEEDS: u32 = 200;
 
 const UNTOLD: &str = "this system does not tell how much memory a process has: measure on Linux";
 

@@ -25,19 +25,18 @@ use crate::draw::Overrides;
 use crate::error::Error;
 use row::{Row, Taken};
 use rows::RowSpec;
-use scenarios::catalog::Scenario;
+use scenarios::catalog::{self, Scenario};
 use scenarios::plan::Plan;
-use scenarios::seed::Seed;
 use std::time::Instant;
 
 /// How much is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counts {
-    /// Seeds of each scenario whose runs are timed.
+    /// Seeds whose runs are timed, each of the scenario that it picks.
     pub seeds: u32,
     /// Runs over which the growth of memory is read.
     pub memory_runs: u32,
-    /// Seeds of each scenario that are counted against the floor.
+    /// Seeds that are counted against the floor.
     pub floor_seeds: u32,
     /// Sessions of the largest world that is timed.
     pub sessions_max: u32,
@@ -52,9 +51,9 @@ pub struct Counts {
 impl Counts {
     /// For figures that are written down.
     pub const USUAL: Counts = Counts {
-        seeds: 200,
+        seeds: 1_000,
         memory_runs: 20_000,
-        floor_seeds: 20,
+        floor_seeds: 100,
         sessions_max: 10_000,
         counted_sessions_max: 1_000,
         resident_sessions: 1_000,
@@ -62,9 +61,9 @@ impl Counts {
     };
     /// For a look.
     pub const QUICK: Counts = Counts {
-        seeds: 20,
+        seeds: 100,
         memory_runs: 1_000,
-        floor_seeds: 3,
+        floor_seeds: 10,
         sessions_max: 1_000,
         counted_sessions_max: 100,
         resident_sessions: 200,
@@ -118,16 +117,16 @@ impl Bench {
         Ok(Row { name: spec.name, what: spec.what, figures, how })
     }
 
-    /// The plans of the first seeds of some scenarios, a seed through all of them before the next.
+    /// The plans of the first seeds of a campaign over some scenarios.
     fn plans(&self, seeds: u32, is_asked: impl Fn(&Scenario) -> bool) -> Result<Vec<Plan>, Error> {
-        let mut plans = Vec::new();
-        for seed in 0..u64::from(seeds) {
-            for scenario in self.scenarios.iter().filter(|scenario| is_asked(scenario)) {
-                plans.push(self.changes.draw(scenario, Seed(seed))?);
-            }
-        }
-        Ok(plans)
+        let among: Vec<&Scenario> = self.scenarios.iter().copied().filter(|scenario| is_asked(scenario)).collect();
+        plans_of_mix(&self.changes, seeds, &among)
     }
+}
+
+/// One plan a seed, of the scenario that the seed picks.
+fn plans_of_mix(changes: &Overrides, seeds: u32, among: &[&Scenario]) -> Result<Vec<Plan>, Error> {
+    catalog::mix(seeds, among).map(|(scenario, seed)| changes.draw(scenario, seed)).collect()
 }
 
 /// Whether a scenario draws swarm worlds, which have a row of their own.

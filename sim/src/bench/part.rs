@@ -4,11 +4,10 @@
 
 use super::child::{self, NotRun};
 use super::speed::{Kind, one_run};
-use super::{crowd, floor, memory, now};
+use super::{crowd, floor, memory, now, plans_of_mix};
 use crate::draw::{self, Overrides};
 use crate::error::Error;
 use scenarios::plan::Plan;
-use scenarios::seed::Seed;
 use serde::{Deserialize, Serialize};
 use std::process::Command;
 use std::sync::Arc;
@@ -17,11 +16,11 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "part", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Part {
-    /// Runs the first seeds of some scenarios, only digested.
+    /// Runs the first seeds of a campaign over some scenarios, only digested.
     Host {
         /// Ids of the scenarios.
         scenarios: Vec<String>,
-        /// Seeds of each.
+        /// How many seeds.
         seeds: u32,
         /// How often.
         repeat: u32,
@@ -30,7 +29,7 @@ pub enum Part {
     Floor {
         /// Ids of the scenarios.
         scenarios: Vec<String>,
-        /// Seeds of each.
+        /// How many seeds.
         seeds: u32,
         /// How often.
         repeat: u32,
@@ -46,7 +45,7 @@ pub enum Part {
     Growth {
         /// Ids of the scenarios.
         scenarios: Vec<String>,
-        /// Seeds of each.
+        /// How many seeds.
         seeds: u32,
         /// Runs between the readings.
         runs: u32,
@@ -102,13 +101,8 @@ impl Part {
 }
 
 fn plans(scenarios: &[String], seeds: u32, changes: &Overrides) -> Result<Vec<Plan>, Error> {
-    let mut plans = Vec::new();
-    for seed in 0..u64::from(seeds) {
-        for scenario in scenarios {
-            plans.push(changes.draw(draw::scenario(scenario)?, Seed(seed))?);
-        }
-    }
-    Ok(plans)
+    let among = scenarios.iter().map(|id| draw::scenario(id)).collect::<Result<Vec<_>, _>>()?;
+    plans_of_mix(changes, seeds, &among)
 }
 
 fn scripts(plans: &[Plan]) -> Result<Vec<Arc<floor::Script>>, Error> {

@@ -5,7 +5,7 @@ use super::{Bench, check_interrupt, is_swarm, median, now, ratio};
 use crate::error::Error;
 use crate::supervisor::{Job, Worker, WorkerSpec};
 use crate::trial::TrialOptions;
-use scenarios::seed::Seed;
+use scenarios::catalog::{self, Scenario};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -46,12 +46,9 @@ pub fn row(bench: &mut Bench) -> Result<Taken, Error> {
 }
 
 fn jobs(bench: &Bench) -> Vec<Job> {
-    let scenarios = bench.scenarios.iter().filter(|scenario| !is_swarm(scenario));
-    let of_scenario = |id: &'static str| {
-        let seeds = 0..u64::from(bench.counts.seeds);
-        seeds.map(move |seed| Job::of_seed(id, Seed(seed), TrialOptions::default()))
-    };
-    scenarios.flat_map(|scenario| of_scenario(scenario.id)).collect()
+    let among: Vec<&Scenario> = bench.scenarios.iter().copied().filter(|scenario| !is_swarm(scenario)).collect();
+    let jobs = catalog::mix(bench.counts.seeds, &among);
+    jobs.map(|(scenario, seed)| Job::of_seed(scenario.id, seed, TrialOptions::default())).collect()
 }
 
 fn worker(bench: &Bench) -> Worker {

@@ -80,6 +80,9 @@ pub struct Reporting {
     /// Form of the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
+    /// Print every line of a long story, not only its begin and its end
+    #[arg(long)]
+    pub whole_story: bool,
     /// Also print what was taken and given back of runtimes, permits, leases, streams and the like
     #[arg(long)]
     pub ledgers: bool,

@@ -46,10 +46,10 @@ struct Amounts {
     /// Small counts: for a look, not to be written down
     #[arg(long)]
     quick: bool,
-    /// Seeds of each scenario whose runs are timed [default: 200, quick 20]
+    /// Seeds whose runs are timed, each of the scenario that it picks [default: 1000, quick 100]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     seeds: Option<u32>,
-    /// Seeds of each scenario that are counted against the floor [default: 20, quick 3]
+    /// Seeds that are counted against the floor [default: 100, quick 10]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     floor_seeds: Option<u32>,
     /// Runs over which the growth of memory is read; what must be reached is about 100000 [default: 20000, quick 1000]

@@ -112,7 +112,7 @@ pub fn run_and_tell(
     let kept = keep_if_failed(plan, &result, &report);
     match reporting.format {
         Format::Text => {
-            console.print(&report::text::story(&report, console.style))?;
+            console.print(&report::text::story(&report, reporting.whole_story, console.style))?;
             console.print(&report::text::findings(&report, console.style))?;
             console.print(&report::text::summary(&report, console.style))?;
             if reporting.ledgers {

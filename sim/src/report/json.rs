@@ -1,6 +1,6 @@
 //! A report as JSON, for programs. Text in it is as it was: escaping for a terminal is the business of who shows it.
 
-use super::{Block, Check, Report};
+use super::{Block, Check, FaultLine, Report};
 use crate::run::FaultRow;
 use scenarios::ledgers::Ledger;
 use scenarios::story::Line;
@@ -51,8 +51,16 @@ fn check(check: &Check) -> Json {
     json!({"name": check.name, "kind": check.kind, "verdict": check.verdict, "why": check.why})
 }
 
-fn fault(row: &FaultRow) -> Json {
-    json!({"fault": row.fault, "requested": row.requested, "armed": row.armed, "delivered": row.delivered})
+fn fault(line: &FaultLine) -> Json {
+    let FaultRow { fault, requested, armed, delivered } = line.row;
+    json!({
+        "fault": fault,
+        "what": line.what,
+        "may_miss": line.may_miss,
+        "requested": requested,
+        "armed": armed,
+        "delivered": delivered,
+    })
 }
 
 fn block(block: &Block) -> Json {

@@ -1,7 +1,8 @@
 //! A report as text for people: the line of a run, its story, the block of each finding, a summary.
 
-use super::{Block, Report, Style};
+use super::{Block, FaultLine, Report, Style};
 use crate::exit_code::ExitCode;
+use crate::run::FaultRow;
 use crate::text::{printable, table};
 use anstyle::{AnsiColor, Effects, Style as Ansi};
 use scenarios::ledgers::Ledger;
@@ -48,10 +49,22 @@ pub fn catalog_summary(seed: Seed, reports: &[Report]) -> String {
     format!("seed {seed}: {} {noun}, {held} held, {failed} failed\n", reports.len())
 }
 
-/// The story of a run, in fixed columns.
-pub fn story(report: &Report, style: Style) -> String {
+/// Lines of story of which a shortened one shows as many at its begin and at its end.
+const STORY_ENDS: usize = 100;
+
+/// The story of a run, in fixed columns; the middle of a long one is left out unless it `is_whole`.
+pub fn story(report: &Report, is_whole: bool, style: Style) -> String {
     let mut out = String::new();
-    for line in &report.story {
+    let count = report.story.len();
+    let is_whole = is_whole || count <= 3 * STORY_ENDS;
+    for (index, line) in report.story.iter().enumerate() {
+        if !is_whole && (STORY_ENDS..count - STORY_ENDS).contains(&index) {
+            if index == STORY_ENDS {
+                let left_out = count - 2 * STORY_ENDS;
+                let _ = writeln!(out, "          ..  {left_out} lines left out: `--whole-story` tells them too");
+            }
+            continue;
+        }
         let text = printable(&line.to_string()).into_owned();
         let ansi = match line.kind {
             scenarios::story::LineKind::Fault => BAD,
@@ -78,10 +91,7 @@ pub fn summary(report: &Report, style: Style) -> String {
         let why = printable(check.why.as_deref().unwrap_or(""));
         let _ = writeln!(out, "{}  {}: {why}", painted("cannot tell", OPEN, style), check.name);
     }
-    for row in &report.faults {
-        let (fault, requested, armed, delivered) = (row.fault, row.requested, row.armed, row.delivered);
-        let _ = writeln!(out, "faults[{fault}]  requested {requested}, armed {armed}, delivered {delivered}");
-    }
+    out += &faults(&report.faults);
     let (verdict, ansi, sign) = verdict_of(report);
     let sign = if style.has_glyphs { format!("{sign} ") } else { String::new() };
     let (held, violated, open) = (count(report, "held"), count(report, "violated"), count(report, "cannot tell"));
@@ -94,6 +104,22 @@ pub fn summary(report: &Report, style: Style) -> String {
         report.seed, report.plan_digest
     );
     let _ = writeln!(out, "telemetry {}  run {}", report.telemetry_digest, report.run_digest);
+    out
+}
+
+/// A line a fault, with what it does; those that may find no occasion and found none are counted.
+fn faults(faults: &[FaultLine]) -> String {
+    let mut out = String::new();
+    let is_idle = |line: &&FaultLine| line.may_miss && line.row.delivered == 0;
+    for line in faults.iter().filter(|line| !is_idle(line)) {
+        let FaultRow { fault, requested, armed, delivered } = line.row;
+        let what = printable(&line.what);
+        let _ = writeln!(out, "faults[{fault}]  requested {requested}, armed {armed}, delivered {delivered}  {what}");
+    }
+    let idle_count = faults.iter().filter(is_idle).count();
+    if idle_count > 0 {
+        let _ = writeln!(out, "{idle_count} of {} faults found no occasion, which was left to chance", faults.len());
+    }
     out
 }
 
@@ -111,7 +137,7 @@ pub fn ledgers(ledgers: &[Ledger]) -> String {
 /// Everything about a run, as it is kept in a file.
 pub fn whole(report: &Report) -> String {
     let plain = Style::default();
-    findings(report, plain) + &story(report, plain) + &summary(report, plain)
+    findings(report, plain) + &story(report, true, plain) + &summary(report, plain)
 }
 
 fn block_text(block: &Block, report: &Report, style: Style) -> String {

@@ -169,3 +169,36 @@ fn a_scenario_that_is_a_path_does_not_lead_out_of_the_reports() {
         assert!(report.folder.starts_with(folder), "{}", report.folder.display());
     }
 }
+
+fn fault_line(fault: usize, delivered: u64, may_miss: bool) -> FaultLine {
+    FaultLine {
+        row: FaultRow { fault, requested: 1, armed: 1, delivered },
+        what: format!("evict at {fault} ms"),
+        may_miss,
+    }
+}
+
+#[test]
+fn drawn_faults_without_an_occasion_are_counted_and_all_others_told() {
+    let lines = [fault_line(0, 1, true), fault_line(1, 0, true), fault_line(2, 0, false), fault_line(3, 0, true)];
+    let told = "faults[0]  requested 1, armed 1, delivered 1  evict at 0 ms\n\
+                faults[2]  requested 1, armed 1, delivered 0  evict at 2 ms\n\
+                2 of 4 faults found no occasion, which was left to chance\n";
+    assert_eq!(faults(&lines), told);
+    assert_eq!(faults(&lines[2..3]).lines().count(), 1);
+}
+
+#[test]
+fn a_long_story_is_told_from_both_ends_and_on_demand_whole() {
+    let mut report = report(Vec::new());
+    let line = report.story.first().expect("the trace tells something").clone();
+    report.story = (0..301).map(|at_ms| Line { at_ms, ..line.clone() }).collect();
+    let lines = |is_whole| story(&report, is_whole, Style::default()).lines().map(str::to_owned).collect::<Vec<_>>();
+    let short = lines(false);
+    assert_eq!(short.len(), 202, "an empty line ends it");
+    assert_eq!(short[100], "          ..  101 lines left out: `--whole-story` tells them too");
+    assert_eq!((&short[99], &short[101]), (&lines(true)[99], &lines(true)[201]));
+    assert_eq!(lines(true).len(), 302);
+    report.story.pop();
+    assert_eq!(story(&report, false, Style::default()).lines().count(), 301, "as long as that it is told whole");
+}
