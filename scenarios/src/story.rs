@@ -132,8 +132,8 @@ mod tests {
                 "asks no more for what a call lost: it was refused",
             ),
             (habit("client.hung", &hung), "call hangs for ever, by the client's own fault: it was refused"),
-            (habit("client.ended", &[why.clone()]), "the client ends: it was refused"),
-            (habit("client.broke", &[why.clone()]), "the client fails from now on: it was refused"),
+            (habit("client.ended", std::slice::from_ref(&why)), "the client ends: it was refused"),
+            (habit("client.broke", std::slice::from_ref(&why)), "the client fails from now on: it was refused"),
             (habit("client.renews", &[]), "the client opens another session"),
             (habit("client.skipped", &[("op", "call".into()), why]), "call not sent: it was refused"),
         ] {
