@@ -162,6 +162,10 @@ pub struct ClientPlan {
     /// Whether it opens its GET stream again when the server ended it.
     #[serde(default)]
     pub reopen_stream: bool,
+    /// Name of the real client that it behaves like between its steps; without one it does what they say and no more. With
+    /// one it listens, resumes and tries again by itself, so that steps about streams do nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persona: Option<String>,
     /// How long it waits for an answer before it gives up, in ms.
     #[serde(default = "default_request_timeout_ms")]
     pub request_timeout_ms: u64,
@@ -194,10 +198,11 @@ impl ClientPlan {
         (1..=self.session_count()).map(|number| session_alias(&self.name, number))
     }
 
-    /// How many sessions its steps can open; one where none opens any.
+    /// How many sessions its steps can open; one where none opens any. Some personas open one more for each.
     pub fn session_count(&self) -> u64 {
         let opens = self.steps.iter().filter(|step| matches!(step.action, Action::Open {})).count() as u64;
-        opens.max(1)
+        let each = if self.persona.is_some() { 2 } else { 1 };
+        opens.max(1) * each
     }
 
     /// The code behind a request: of the step of that index, or of the touch for indexes after the last step.

@@ -119,6 +119,29 @@ mod tests {
     }
 
     #[test]
+    fn what_clients_do_by_themselves_is_told() {
+        let habit = |name: &str, fields: &[(&'static str, crate::trace::Value)]| {
+            story(&testing::story().history(160_000, "s1", name, fields).build()).pop().map(|line| line.text)
+        };
+        let why = ("why", "it was refused".into());
+        let hung = [("of", 4_u64.into()), ("until", "ever".into()), why.clone()];
+        for (told, text) in [
+            (habit("client.gave-up", &[("op", "stream".into()), why.clone()]), "listens no more: it was refused"),
+            (
+                habit("client.gave-up", &[("op", "recover".into()), why.clone()]),
+                "asks no more for what a call lost: it was refused",
+            ),
+            (habit("client.hung", &hung), "call hangs for ever, by the client's own fault: it was refused"),
+            (habit("client.ended", std::slice::from_ref(&why)), "the client ends: it was refused"),
+            (habit("client.broke", std::slice::from_ref(&why)), "the client fails from now on: it was refused"),
+            (habit("client.renews", &[]), "the client opens another session"),
+            (habit("client.skipped", &[("op", "call".into()), why]), "call not sent: it was refused"),
+        ] {
+            assert_eq!(told.as_deref(), Some(text));
+        }
+    }
+
+    #[test]
     fn what_leads_to_an_event_is_told_of_its_session() {
         let trace = testing::story().platform(1_022, "s2", "alarm.fired", &[("due_at_ms", 1_u64.into())]).build();
         let last = trace.events.last().map_or(0, |event| event.ordinal);

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::text::{did_you_mean, nearest, printable, shortened};
+use model::client::persona;
 use model::defect::{DEFECTS, DefectSet};
 use model::operations::ROOTS;
 use scenarios::catalog::{self, Scenario};
@@ -142,6 +143,18 @@ fn check_defect(name: &str) -> Result<(), Error> {
     Err(Error::usage(format!("no defect is called `{}`: {hint}", shortened(name, 60))))
 }
 
+/// A usage error for a persona that no client of this build has, with the nearest names.
+///
+/// # Errors
+/// As said.
+pub fn check_persona(name: &str) -> Result<(), Error> {
+    if persona::find(name).is_some() {
+        return Ok(());
+    }
+    let hint = did_you_mean(name, persona::PERSONAS.iter().map(|persona| persona.name), "sim list personas");
+    Err(Error::usage(format!("no persona is called `{}`: {hint}", shortened(name, 60))))
+}
+
 /// A reset happens to an object; the edge worker's requests are none.
 fn check_reset(fault: &FaultPlan) -> Result<(), Error> {
     let (When::Operation { operation, .. }, Effect::Reset { .. }) = (&fault.when, &fault.effect) else {
@@ -162,6 +175,10 @@ fn check_reset(fault: &FaultPlan) -> Result<(), Error> {
 pub fn check_names(plan: &Plan, file: &Path) -> Result<(), Error> {
     for (at, defect) in plan.defects.iter().enumerate() {
         check_defect(defect).map_err(|error| in_field(file, &format!("defects[{at}]"), &error))?;
+    }
+    for (at, client) in plan.clients.iter().enumerate() {
+        let checked = client.persona.as_deref().map_or(Ok(()), check_persona);
+        checked.map_err(|error| in_field(file, &format!("clients[{at}].persona"), &error))?;
     }
     if let Some(method) = crate::callers::unknown_method(plan) {
         let near = crate::text::near_names(method, model::METHODS.iter().copied());

@@ -1,20 +1,17 @@
 //! Performs a plan's steps with model clients, in its phases, and writes the history of what they asked and got.
 
+mod history;
+
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::task::Poll;
 
-use model::client::{
-    Answer, Asked, Brings, CallOptions, Client, ClientConfig, ClientObserver, Cut, Outcome, RequestOutcome, SeenEvent,
-    StreamEnd,
-};
+use model::client::{CallOptions, Client, ClientConfig, ClientObserver, Cut, RequestOutcome, persona};
 use model::deployment::{Caller, EDGE};
 use model::rt::{self, Node};
-use scenarios::expect::condensed;
 use scenarios::plan::{self, Action, ClientPlan, Elicitation, Plan, Token};
 use scenarios::trace::{Name, Stream, Value};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -23,6 +20,7 @@ use crate::callers::Calling;
 use crate::director::Director;
 use crate::objects::Objects;
 use crate::recorder;
+use history::History;
 
 /// Clients on one machine; more would make the simulated network look for free ports.
 pub const CLIENTS_A_NODE: usize = 50;
@@ -175,11 +173,15 @@ async fn yield_once() {
 async fn run_client(plan: ClientPlan) {
     let taken = STARTING.take();
     let Some((shared, touchable, mut orders)) = taken else { return };
-    let history = Rc::new(History { shared: Rc::clone(&shared), step: Cell::new(0), execution: RefCell::default() });
+    let history = Rc::new(History::new(Rc::clone(&shared), plan.persona.is_some()));
     let client = Client::new(config_of(&plan), Rc::clone(&history) as Rc<dyn ClientObserver>);
     let overlapping = Rc::new(Overlap::default());
-    let own =
-        Own { name: plan.name.as_str().into(), account: plan.account.clone(), organization: plan.organization.clone() };
+    let own = Own {
+        name: plan.name.as_str().into(),
+        account: plan.account.clone(),
+        organization: plan.organization.clone(),
+        is_persona: plan.persona.is_some(),
+    };
     let performer =
         Performer { own: Rc::new(own), client: Rc::clone(&client), history: Rc::clone(&history), overlapping };
     for (index, step) in plan.steps.iter().enumerate() {
@@ -217,6 +219,8 @@ struct Own {
     name: String,
     account: String,
     organization: String,
+    /// Whether it does more than its steps say.
+    is_persona: bool,
 }
 
 /// What a client's steps are done with.
@@ -232,6 +236,9 @@ impl Performer {
         let (client, name) = (&self.client, self.own.name.as_str());
         match action {
             Action::Open {} => drop(client.open().await),
+            // A persona listens and recovers by itself.
+            Action::Stream {} | Action::Listen {} | Action::EndStream {} | Action::Recover { .. }
+                if self.own.is_persona => {}
             Action::Stream {} => drop(client.stream(false).await),
             Action::Listen {} => drop(client.stream(true).await),
             Action::Adopt { of } => {
@@ -299,6 +306,7 @@ fn config_of(plan: &ClientPlan) -> ClientConfig {
         bearer: Token::Own.bearer(&plan.account, &plan.organization),
         request_timeout_ms: plan.request_timeout_ms,
         reopen_stream: plan.reopen_stream,
+        persona: plan.persona.as_deref().and_then(persona::find),
         target: match plan.elicitation {
             Elicitation::Model => "/mcp".to_owned(),
             Elicitation::Browser => "/mcp?elicitation_mode=browser".to_owned(),
@@ -328,126 +336,5 @@ impl Overlap {
         while self.count.get() > 0 {
             self.ended.notified().await;
         }
-    }
-}
-
-/// Writes what a client asks and gets into the trace.
-struct History {
-    shared: Rc<Shared>,
-    step: Cell<usize>,
-    /// The execution that the next request is about.
-    execution: RefCell<Option<String>>,
-}
-
-impl History {
-    fn begin_step(&self, client: &str, step: usize) {
-        self.step.set(step);
-        self.shared.director.begin_step(client, u32::try_from(step).unwrap_or(u32::MAX));
-    }
-
-    /// Remembers the execution that a client is told waits for a person.
-    fn learn(&self, name: &str, client: &Client, outcome: &RequestOutcome) {
-        let Outcome::Answered(Answer::Result(result)) = &outcome.outcome else { return };
-        let told = &result["structuredContent"];
-        let waits = matches!(told["status"].as_str(), Some("waiting_for_interaction" | "user_approval_required"));
-        if let (true, Some(id), Some(session)) = (waits, told["executionId"].as_str(), client.session()) {
-            self.shared.paused.borrow_mut().insert(name.to_owned(), (session, id.to_owned()));
-        }
-    }
-
-    /// The session and the execution that a client was last told of, and that the next request is about; unknown ones if
-    /// there is none.
-    fn paused_of(&self, client: &str) -> (String, String) {
-        let known = self.shared.paused.borrow().get(client).cloned();
-        let (session, execution) = known.unwrap_or_else(|| ("none".to_owned(), "exec_none".to_owned()));
-        *self.execution.borrow_mut() = Some(execution.clone());
-        (session, execution)
-    }
-
-    fn uses(&self, client: &str, session: Option<String>) {
-        let mut sessions = self.shared.sessions.borrow_mut();
-        match session {
-            Some(session) => sessions.insert(client.to_owned(), session),
-            None => sessions.remove(client),
-        };
-    }
-
-    /// The session that a client uses now.
-    fn session_of(&self, client: &str) -> Option<String> {
-        self.shared.sessions.borrow().get(client).cloned()
-    }
-
-    fn say_adopted(&self, client: &str, of: &str) {
-        recorder::record(Stream::History, "session.adopted", Some(client), vec![("of".into(), Value::Text(of.into()))]);
-    }
-
-    fn say_done(&self) {
-        // The run may be over already; then nobody waits.
-        let _ = self.shared.done.send(());
-    }
-
-    fn record(&self, name: &'static str, client: &str, request: u64, more: Vec<(Name, Value)>) {
-        let mut fields: Vec<(Name, Value)> = vec![("request".into(), Value::Uint(request))];
-        fields.extend(more);
-        recorder::record(Stream::History, name, Some(client), fields);
-    }
-}
-
-impl ClientObserver for History {
-    fn request_begin(&self, client: &Arc<str>, asked: &Asked<'_>) -> u64 {
-        let op = asked.op;
-        let request = self.shared.requests.get() + 1;
-        self.shared.requests.set(request);
-        let mut more = vec![
-            ("step".into(), Value::Uint(self.step.get() as u64)),
-            ("op".into(), Value::Text(op.word().into())),
-            ("method".into(), Value::Text(op.method().into())),
-        ];
-        let execution = self.execution.borrow_mut().take();
-        more.extend(execution.map(|execution| ("execution".into(), Value::Text(execution.into()))));
-        if let Some((first, rest)) = asked.ids.split_first() {
-            more.push(("rpc".into(), Value::Text(first.as_str().into())));
-            more.extend((!rest.is_empty()).then(|| ("rpc_count".into(), Value::Uint(asked.ids.len() as u64))));
-        }
-        more.extend(asked.cursor.map(|cursor| ("cursor".into(), Value::Text(cursor.into()))));
-        self.record("request.begin", client, request, more);
-        request
-    }
-
-    fn request_event(&self, client: &Arc<str>, request: u64, event: &SeenEvent<'_>) {
-        let mut more = vec![("brings".into(), Value::Text(event.brings.word().into()))];
-        if let Brings::Response(id) = event.brings {
-            more.push(("rpc".into(), Value::Text(id.into())));
-        }
-        more.extend(event.id.map(|id| ("id".into(), Value::Text(id.into()))));
-        self.record("request.event", client, request, more);
-    }
-
-    fn request_head(&self, client: &Arc<str>, request: u64, status: u16, session: Option<&str>) {
-        let mut more = vec![("status".into(), Value::Uint(u64::from(status)))];
-        more.extend(session.map(|session| ("session".into(), Value::Text(session.into()))));
-        self.record("request.head", client, request, more);
-    }
-
-    fn request_end(&self, client: &Arc<str>, request: u64, outcome: &RequestOutcome) {
-        let mut more = vec![("outcome".into(), Value::Text(outcome.outcome.word().into()))];
-        more.extend(outcome.status.map(|status| ("status".into(), Value::Uint(u64::from(status)))));
-        match &outcome.outcome {
-            Outcome::Answered(Answer::Result(json) | Answer::Error(json)) | Outcome::Refused { error: json } => {
-                more.push(("answer".into(), Value::Json(condensed(json))));
-            }
-            Outcome::GaveUp { waiting_for } => more.push(("text".into(), Value::Text((*waiting_for).into()))),
-            Outcome::Failed(text) => more.push(("text".into(), Value::Text(text.as_str().into()))),
-            Outcome::Answered(Answer::Empty) | Outcome::Ended | Outcome::Cut => {}
-        }
-        self.record("request.end", client, request, more);
-    }
-
-    fn stream_open(&self, client: &Arc<str>, request: u64) {
-        self.record("stream.open", client, request, Vec::new());
-    }
-
-    fn stream_end(&self, client: &Arc<str>, request: u64, by: StreamEnd) {
-        self.record("stream.end", client, request, vec![("by".into(), Value::Text(by.word().into()))]);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use madsim::runtime::Runtime;
+use model::client::persona;
 use model::config::{HostConfig, KeptPause};
 use model::defect::{Defect, DefectSet};
 use model::deployment::Deployment;
@@ -122,7 +123,16 @@ pub fn defects_of(names: &[String], core: plan::Core) -> Result<DefectSet, Strin
     Ok(DefectSet::of(described.chain(named?)))
 }
 
+fn check_personas(plan: &Plan) -> Result<(), String> {
+    let mut named = plan.clients.iter().filter_map(|client| client.persona.as_deref());
+    match named.find(|name| persona::find(name).is_none()) {
+        Some(name) => Err(format!("no persona is called `{name}`")),
+        None => Ok(()),
+    }
+}
+
 fn host_config(plan: &Plan) -> Result<HostConfig, String> {
+    check_personas(plan)?;
     let kept = |stored: &plan::StoredObject| -> Vec<KeptPause> {
         let who = objects::key_of(stored).label();
         let kept = |paused: &plan::PausedPlan| KeptPause {

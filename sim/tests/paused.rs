@@ -69,6 +69,7 @@ fn client(rng: &mut Rng, number: u64, client_count: u64) -> ClientPlan {
         organization: rng.pick(&["organization-1", "organization-1", "organization-2"]).to_string(),
         elicitation: Elicitation::Model,
         reopen_stream: false,
+        persona: None,
         request_timeout_ms: 60_000,
         steps,
     }

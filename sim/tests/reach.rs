@@ -98,7 +98,9 @@ fn sources() -> String {
             }
         }
     }
-    ["driver.rs", "faults.rs", "callers.rs"].iter().for_each(|name| text += &read(&root.join("sim/src").join(name)));
+    ["driver.rs", "driver/history.rs", "faults.rs", "callers.rs"]
+        .iter()
+        .for_each(|name| text += &read(&root.join("sim/src").join(name)));
     text
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::reading::{Progress, is_success};
+use super::reading::{Progress, Told, is_success};
 use super::{Answer, Outcome};
 use crate::net::http_client::{BodyStream, Response};
 use crate::net::sse::SseParser;
@@ -36,17 +36,18 @@ pub(super) async fn read_answer(response: Response, ids: &[String], progress: &P
     if is_stream && !ids.is_empty() && is_success(response.status) {
         return read_stream(response.body, ids, progress).await;
     }
-    read_whole(response, ids).await
+    read_whole(response, ids, progress).await
 }
 
-async fn read_whole(response: Response, ids: &[String]) -> Reading {
+async fn read_whole(response: Response, ids: &[String], progress: &Progress<'_>) -> Reading {
     let status = response.status;
-    let body = match collect(response.body).await {
+    let body = match collect(response.body, progress).await {
         Ok(body) => body,
         Err(text) => return Reading::failed(text),
     };
     let json = serde_json::from_slice::<Value>(&body).ok();
     if !is_success(status) {
+        progress.told.set(json.as_ref().map_or(Told::Nothing, |json| told(json, ids)));
         let text = || Value::String(String::from_utf8_lossy(&body).into_owned());
         let error = match json {
             Some(mut json) => json.get_mut("error").map(Value::take).unwrap_or(json),
@@ -72,9 +73,19 @@ fn failed(text: &str) -> Outcome {
     Outcome::Failed(text.to_owned())
 }
 
-async fn collect(mut body: BodyStream) -> Result<Vec<u8>, String> {
+/// What a refusal says to the requests `ids`.
+fn told(json: &Value, ids: &[String]) -> Told {
+    let id = json.get("id").and_then(Value::as_str);
+    match json.get("error").is_some() {
+        true if id.is_some_and(|id| ids.iter().any(|own| own == id)) => Told::Own,
+        true => Told::Foreign,
+        false => Told::Nothing,
+    }
+}
+
+async fn collect(mut body: BodyStream, progress: &Progress<'_>) -> Result<Vec<u8>, String> {
     let mut whole = Vec::new();
-    while let Some(bytes) = body.next().await {
+    while let Some(bytes) = progress.next_of(&mut body).await {
         let bytes = bytes?;
         if whole.len() + bytes.len() > BODY_MAX {
             return Err(format!("the body has more than {BODY_MAX} bytes"));
@@ -87,7 +98,7 @@ async fn collect(mut body: BodyStream) -> Result<Vec<u8>, String> {
 /// Reads an event stream to its end, for the answers to the requests `ids`.
 pub(super) async fn read_stream(mut body: BodyStream, ids: &[String], progress: &Progress<'_>) -> Reading {
     let (mut parser, mut answers) = (SseParser::default(), Answers::to(ids));
-    while let Some(bytes) = body.next().await {
+    while let Some(bytes) = progress.next_of(&mut body).await {
         let bytes = match bytes {
             Ok(bytes) => bytes,
             // An answer that arrived whole stays one, whatever becomes of its connection.
@@ -98,11 +109,10 @@ pub(super) async fn read_stream(mut body: BodyStream, ids: &[String], progress: 
         };
         for item in parser.feed(&bytes) {
             match progress.look_at(item).await {
-                Ok(Some(message)) => {
-                    if !answers.take(message) {
-                        progress.count_message();
-                    }
-                }
+                Ok(Some(message)) => match answers.take(message) {
+                    true => progress.answer(|| answers.clone().all()),
+                    false => progress.count_message(),
+                },
                 Ok(None) => {}
                 Err(text) => return Reading::failed(text),
             }
@@ -113,6 +123,7 @@ pub(super) async fn read_stream(mut body: BodyStream, ids: &[String], progress: 
 }
 
 /// The answers to the requests of one body, as they come.
+#[derive(Clone)]
 struct Answers<'a> {
     ids: &'a [String],
     found: BTreeMap<&'a str, Answer>,

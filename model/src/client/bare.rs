@@ -3,16 +3,15 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use super::answer::{Reading, read_answer};
+use super::exchange::Exchange;
+use super::habits::Habits;
 use super::pool::Pool;
-use super::reading::Progress;
 use super::recover::CutCall;
 use super::stream::Listener;
 use super::wire::{Known, Message, http_request};
-use super::{Asked, ClientConfig, ClientObserver, Cut, Noticed, Op, Outcome, RequestOutcome};
+use super::{ClientConfig, ClientObserver, Cut, Noticed, Op, Outcome, RequestOutcome};
 use crate::net::http_client::Request;
 use crate::net::stalls;
-use crate::net::timer::with_deadline;
 use crate::rt;
 
 /// How a client makes a call.
@@ -38,9 +37,11 @@ pub struct Client {
     pub(super) noticed: Cell<Noticed>,
     /// The call that was cut last and whose answers have not come since.
     pub(super) cut_call: RefCell<Option<CutCall>>,
-    session: RefCell<Option<String>>,
+    /// What its persona has to remember.
+    pub(super) habits: Habits,
+    pub(super) session: RefCell<Option<String>>,
     bearer: RefCell<String>,
-    pool: Rc<Pool>,
+    pub(super) pool: Rc<Pool>,
     requests: Cell<u64>,
     ids: Cell<u64>,
 }
@@ -55,6 +56,7 @@ impl Client {
             listeners: RefCell::default(),
             noticed: Cell::default(),
             cut_call: RefCell::default(),
+            habits: Habits::default(),
             session: RefCell::default(),
             pool: Rc::default(),
             requests: Cell::new(0),
@@ -85,13 +87,16 @@ impl Client {
     /// Opens a session: `initialize`, then, if that was answered, the `initialized` notification.
     ///
     /// Gives the outcome of the last of them.
-    pub async fn open(&self) -> RequestOutcome {
+    pub async fn open(self: &Rc<Self>) -> RequestOutcome {
+        if let Some(persona) = self.config.persona {
+            return self.connect(persona).await;
+        }
         *self.session.borrow_mut() = None;
-        let opened = self.exchange(Op::Open, Some(Message::initialize(&self.config)), None).await;
+        let opened = self.plain(Op::Open, Some(&Message::initialize(&self.config)), None).await;
         if !matches!(opened.outcome, Outcome::Answered(_)) {
             return opened;
         }
-        self.exchange(Op::Initialized, Some(Message::initialized()), None).await
+        self.plain(Op::Initialized, Some(&Message::initialized()), None).await
     }
 
     /// Uses a session that somebody else opened.
@@ -105,53 +110,69 @@ impl Client {
     }
 
     /// Runs `code` by the tool `execute`.
-    pub async fn call(&self, code: &str, options: CallOptions) -> RequestOutcome {
-        let ids = (0..options.copies.max(1)).map(|_| self.next_id()).collect();
-        self.exchange(Op::Call, Some(Message::execute(ids, code)), options.cut).await
+    pub async fn call(self: &Rc<Self>, code: &str, options: CallOptions) -> RequestOutcome {
+        // No real client posts several calls together.
+        let copies = if self.config.persona.is_some() { 1 } else { options.copies.max(1) };
+        let ids = (0..copies).map(|_| self.next_id()).collect();
+        self.ask(Op::Call, &Message::execute(ids, code), options.cut).await
     }
 
     /// The same as [`Client::call`], recorded as a touch.
-    pub async fn touch(&self, code: &str) -> RequestOutcome {
-        self.exchange(Op::Touch, Some(Message::execute(vec![self.next_id()], code)), None).await
+    pub async fn touch(self: &Rc<Self>, code: &str) -> RequestOutcome {
+        self.ask(Op::Touch, &Message::execute(vec![self.next_id()], code), None).await
     }
 
     /// Takes up a paused execution by the tool `resume`, with what a person decided: `accept`, `decline` or `cancel`.
-    pub async fn resume(&self, execution: &str, action: &str) -> RequestOutcome {
-        self.exchange(Op::Resume, Some(Message::resume(self.next_id(), execution, action)), None).await
+    pub async fn resume(self: &Rc<Self>, execution: &str, action: &str) -> RequestOutcome {
+        self.ask(Op::Resume, &Message::resume(self.next_id(), execution, action), None).await
     }
 
     /// A person looks at a paused execution of a session, in the console.
-    pub async fn look(&self, session: &str, execution: &str) -> RequestOutcome {
-        self.exchange(Op::Look, Some(Message::about(session, execution, None)), None).await
+    pub async fn look(self: &Rc<Self>, session: &str, execution: &str) -> RequestOutcome {
+        self.plain(Op::Look, Some(&Message::about(session, execution, None)), None).await
     }
 
     /// A person decides about it there: `accept`, `decline` or `cancel`.
-    pub async fn decide(&self, session: &str, execution: &str, action: &str) -> RequestOutcome {
-        self.exchange(Op::Decide, Some(Message::about(session, execution, Some(action))), None).await
+    pub async fn decide(self: &Rc<Self>, session: &str, execution: &str, action: &str) -> RequestOutcome {
+        self.plain(Op::Decide, Some(&Message::about(session, execution, Some(action))), None).await
     }
 
     /// A JSON-RPC ping.
-    pub async fn ping(&self) -> RequestOutcome {
-        self.exchange(Op::Ping, Some(Message::ping(self.next_id())), None).await
+    pub async fn ping(self: &Rc<Self>) -> RequestOutcome {
+        self.ask(Op::Ping, &Message::ping(self.next_id()), None).await
     }
 
-    /// Ends the session by DELETE. An open stream is left for the server to end, and not opened again.
-    pub async fn close(&self) -> RequestOutcome {
+    /// Ends the session by DELETE. An open stream is left for the server to end, and not opened again. A persona closes
+    /// its streams, and some leave their session behind.
+    pub async fn close(self: &Rc<Self>) -> RequestOutcome {
+        if let Some(persona) = self.config.persona {
+            return self.leave(persona).await;
+        }
         self.listeners.borrow().iter().for_each(|listener| listener.stop_reopening());
-        self.exchange(Op::Close, None, None).await
+        self.plain(Op::Close, None, None).await
     }
 
     /// The next HTTP request for `op`.
     pub(super) fn request(&self, op: Op, message: Option<&Message>) -> Request {
+        let session = self.session.borrow();
+        self.request_in(session.as_deref(), op, message)
+    }
+
+    /// The same in that session, or in none.
+    pub(super) fn request_in(&self, session: Option<&str>, op: Op, message: Option<&Message>) -> Request {
         let number = self.requests.get() + 1;
         self.requests.set(number);
-        let (session, bearer) = (self.session.borrow(), self.bearer.borrow());
-        http_request(&self.config, op, number, &Known { session: session.as_deref(), bearer: &bearer }, message)
+        let (bearer, negotiated) = (self.bearer.borrow(), self.habits.version.borrow());
+        let version = match self.config.persona {
+            None => Some(self.config.protocol_version.as_str()),
+            Some(persona) => negotiated.as_deref().filter(|_| persona.says_version && op != Op::Open),
+        };
+        http_request(&self.config, op, number, &Known { session, bearer: &bearer, version }, message)
     }
 
     /// The instant at which a request that begins now is given up.
     pub(super) fn patience_ends_ms(&self) -> u64 {
-        rt::now_ms() + self.config.request_timeout_ms
+        rt::now_ms() + self.config.patience_ms()
     }
 
     fn next_id(&self) -> String {
@@ -160,42 +181,21 @@ impl Client {
         format!("r{number}")
     }
 
-    async fn exchange(&self, op: Op, message: Option<Message>, cut: Option<Cut>) -> RequestOutcome {
-        let label = &self.config.label;
-        let ids = message.as_ref().map_or(&[][..], |message| &message.ids);
-        let request = self.observer.request_begin(label, &Asked { op, ids, cursor: None });
-        let progress = Progress::new(label, &*self.observer, &self.noticed, request, cut);
-        let talk = self.talk(op, message.as_ref(), &progress);
-        let outcome = match with_deadline(self.patience_ends_ms(), progress.unless_cut(talk)).await {
-            Some(outcome) => outcome,
-            None => Outcome::GaveUp { waiting_for: progress.waiting_for() },
-        };
-        let outcome = RequestOutcome { status: progress.status.get(), outcome };
-        if outcome.outcome == Outcome::Cut {
-            *self.cut_call.borrow_mut() = Some(CutCall { ids: ids.to_vec(), cursor: progress.cursor.take() });
+    /// Sends a message that its steps say, and nothing more.
+    async fn plain(self: &Rc<Self>, op: Op, message: Option<&Message>, cut: Option<Cut>) -> RequestOutcome {
+        let posted = self.exchange(Exchange { op, message, cut, of: None, deadline_ms: self.patience_ends_ms() }).await;
+        if posted.outcome.outcome == Outcome::Cut {
+            let ids = message.map_or_else(Vec::new, |message| message.ids.clone());
+            *self.cut_call.borrow_mut() = Some(CutCall { ids, cursor: posted.cursor });
         }
-        self.observer.request_end(label, request, &outcome);
-        outcome
+        posted.outcome
     }
 
-    /// Sends one request and reads its answer. Dropped in between, it drops the connection.
-    async fn talk(&self, op: Op, message: Option<&Message>, progress: &Progress<'_>) -> Outcome {
-        let http = self.request(op, message);
-        let ids = message.map_or(&[][..], |message| &message.ids);
-        let (lease, response) = match self.pool.send(&self.config, http).await {
-            Ok(sent) => sent,
-            Err(error) => return Outcome::Failed(error.text),
-        };
-        progress.status.set(Some(response.status));
-        let session = response.header("mcp-session-id").map(str::to_owned);
-        self.observer.request_head(&self.config.label, progress.request, response.status, session.as_deref());
-        let Reading { outcome, complete } = read_answer(response, ids, progress).await;
-        if op == Op::Open && matches!(outcome, Outcome::Answered(_)) {
-            *self.session.borrow_mut() = session;
+    /// A request to its session, with all that its persona makes of it.
+    async fn ask(self: &Rc<Self>, op: Op, message: &Message, cut: Option<Cut>) -> RequestOutcome {
+        match self.config.persona {
+            Some(persona) => self.conduct(persona, op, message, cut).await,
+            None => self.plain(op, Some(message), cut).await,
         }
-        if complete {
-            lease.give_back();
-        }
-        outcome
     }
 }

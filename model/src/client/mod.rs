@@ -1,10 +1,17 @@
 //! Models of MCP clients over Streamable HTTP, with the habits that real ones show on the wire.
 //!
 //! A client opens a session, holds a GET stream, calls tools. It knows no plan and writes no history: whoever drives
-//! it sees each request through a [`ClientObserver`]. [`bare`] is the client of the seed documents, a plain `fetch`.
+//! it sees each request through a [`ClientObserver`]. [`bare`] is the client of the seed documents, a plain `fetch`. With a
+//! [`persona`] it does by itself what a real client does: listens, resumes, opens another session, gives up, hangs.
 
 mod answer;
 pub mod bare;
+mod conduct;
+mod exchange;
+mod follow;
+mod habits;
+mod listen;
+pub mod persona;
 mod pool;
 mod reading;
 mod recover;
@@ -17,6 +24,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use bare::{CallOptions, Client};
+pub use persona::Persona;
 
 #[cfg(test)]
 mod tests;
@@ -44,6 +52,8 @@ pub struct ClientConfig {
     pub request_timeout_ms: u64,
     /// Whether a GET stream that the server ended is opened again.
     pub reopen_stream: bool,
+    /// What it does by itself; nothing but that when absent.
+    pub persona: Option<&'static Persona>,
 }
 
 impl ClientConfig {
@@ -59,7 +69,14 @@ impl ClientConfig {
             protocol_version: "2025-03-26".to_owned(),
             request_timeout_ms: 60_000,
             reopen_stream: false,
+            persona: None,
         }
+    }
+
+    /// How long it waits for an answer, in ms: as long as its persona does, unless its person loses patience before.
+    pub fn patience_ms(&self) -> u64 {
+        let own_ms = self.persona.and_then(|persona| persona.request_timeout_ms);
+        own_ms.map_or(self.request_timeout_ms, |ms| ms.min(self.request_timeout_ms))
     }
 }
 
@@ -88,6 +105,10 @@ pub enum Op {
     Touch,
     /// A GET that asks for what a call that was cut should have answered.
     Recover,
+    /// `server/discover`, without a session.
+    Discover,
+    /// `notifications/cancelled`.
+    Cancel,
 }
 
 impl Op {
@@ -105,6 +126,8 @@ impl Op {
             Op::Close => "close",
             Op::Touch => "touch",
             Op::Recover => "recover",
+            Op::Discover => "discover",
+            Op::Cancel => "cancel",
         }
     }
 
@@ -212,6 +235,12 @@ pub struct Asked<'a> {
     pub ids: &'a [String],
     /// The `last-event-id` that it sends.
     pub cursor: Option<&'a str>,
+    /// The request that it carries on.
+    pub of: Option<u64>,
+    /// The session that it names; told of clients with a persona only, who may use several at once.
+    pub session: Option<&'a str>,
+    /// How long the client waits for the answer, in ms; told of clients with a persona only.
+    pub patience_ms: Option<u64>,
 }
 
 /// One event of an event stream, as its reader sees it.
@@ -245,6 +274,62 @@ impl Brings<'_> {
     }
 }
 
+/// What a client does by itself that no request shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Habit {
+    /// It opens a stream no more.
+    GaveUp {
+        /// What the stream was for.
+        op: Op,
+        /// Why.
+        why: &'static str,
+    },
+    /// A request of it hangs: no answer can reach it any more.
+    Hung {
+        /// The request.
+        request: u64,
+        /// Whether it ends at its time-out, or never.
+        ends: bool,
+        /// Why.
+        why: &'static str,
+    },
+    /// It ends as a whole.
+    Ended {
+        /// Why.
+        why: &'static str,
+        /// Whether it ends its session as well.
+        deletes: bool,
+    },
+    /// Every later request of it fails without being sent.
+    Broke {
+        /// Why.
+        why: &'static str,
+    },
+    /// It opens another session in place of one that is gone.
+    Renews,
+    /// It is asked for something that it cannot do any more.
+    Skipped {
+        /// What.
+        op: Op,
+        /// Why.
+        why: &'static str,
+    },
+}
+
+impl Habit {
+    /// The word used in histories.
+    pub fn word(self) -> &'static str {
+        match self {
+            Habit::GaveUp { .. } => "client.gave-up",
+            Habit::Hung { .. } => "client.hung",
+            Habit::Ended { .. } => "client.ended",
+            Habit::Broke { .. } => "client.broke",
+            Habit::Renews => "client.renews",
+            Habit::Skipped { .. } => "client.skipped",
+        }
+    }
+}
+
 /// What a client says about its requests as they happen; called in order, must not call back.
 pub trait ClientObserver {
     /// A request begins. The number returned names it in all further calls; unique in the run.
@@ -259,6 +344,8 @@ pub trait ClientObserver {
     fn stream_open(&self, client: &Arc<str>, request: u64);
     /// An open GET stream ended; before its request's end.
     fn stream_end(&self, client: &Arc<str>, request: u64, by: StreamEnd);
+    /// It does something by itself that no request shows.
+    fn habit(&self, client: &Arc<str>, habit: Habit);
 }
 
 /// What a client saw beside answers; it acts on none of it.

@@ -5,12 +5,27 @@ use std::future::Future;
 use std::sync::Arc;
 use std::task::Poll;
 
+use bytes::Bytes;
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use super::{Brings, ClientObserver, Cut, Noticed, Outcome, SeenEvent};
+use super::{Answer, Brings, ClientObserver, Cut, Noticed, Outcome, SeenEvent};
+use crate::net::http_client::BodyStream;
 use crate::net::sse::{SseEvent, SseItem};
+use crate::net::timer::with_deadline;
 use crate::rt;
+
+/// What the body of a refusal was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Told {
+    /// No JSON-RPC error.
+    #[default]
+    Nothing,
+    /// A JSON-RPC error with the id of the request.
+    Own,
+    /// A JSON-RPC error with another id, or none.
+    Foreign,
+}
 
 /// A request while it is under way.
 pub(super) struct Progress<'a> {
@@ -27,6 +42,12 @@ pub(super) struct Progress<'a> {
     more: Notify,
     /// The id of the last event that had one.
     pub(super) cursor: RefCell<Option<String>>,
+    /// What the body of a refusal was.
+    pub(super) told: Cell<Told>,
+    /// A body is given up when nothing comes for so long, in ms.
+    silence_ms: Option<u64>,
+    /// Who is to have the answer as soon as it is there.
+    waiting: Option<&'a dyn Fn(Answer)>,
     /// Where a held stream keeps its cursor and the wait before its next GET.
     followed: Option<Followed<'a>>,
 }
@@ -54,6 +75,9 @@ impl<'a> Progress<'a> {
             events: Cell::new(0),
             more: Notify::new(),
             cursor: RefCell::default(),
+            told: Cell::default(),
+            silence_ms: None,
+            waiting: None,
             followed: None,
         }
     }
@@ -61,6 +85,32 @@ impl<'a> Progress<'a> {
     /// The same, which keeps what the next GET of a stream needs.
     pub(super) fn following(self, cursor: &'a RefCell<Option<String>>, retry_ms: &'a Cell<Option<u64>>) -> Self {
         Progress { followed: Some((cursor, retry_ms)), ..self }
+    }
+
+    /// The same, whose body is given up when nothing comes for so long.
+    pub(super) fn silent_after(self, silence_ms: Option<u64>) -> Self {
+        Progress { silence_ms, ..self }
+    }
+
+    /// The same, whose answer goes to `waiting` before the end of the body.
+    pub(super) fn answering(self, waiting: &'a dyn Fn(Answer)) -> Self {
+        Progress { waiting: Some(waiting), ..self }
+    }
+
+    /// Gives the answer to whoever waits for it.
+    pub(super) fn answer(&self, answer: impl FnOnce() -> Option<Answer>) {
+        if let Some((waiting, answer)) = self.waiting.and_then(|waiting| Some((waiting, answer()?))) {
+            waiting(answer);
+        }
+    }
+
+    /// The next bytes of a body; an error also when nothing came for too long.
+    pub(super) async fn next_of(&self, body: &mut BodyStream) -> Option<Result<Bytes, String>> {
+        let Some(silence_ms) = self.silence_ms else { return body.next().await };
+        match with_deadline(rt::now_ms() + silence_ms, body.next()).await {
+            Some(piece) => piece,
+            None => Some(Err(format!("nothing came for {silence_ms} ms"))),
+        }
     }
 
     /// What is still missing.

@@ -24,7 +24,8 @@ impl Client {
         let label = &self.config.label;
         let CutCall { ids, cursor: known } = self.cut_call.take().unwrap_or(CutCall { ids: Vec::new(), cursor: None });
         let cursor = known.clone().filter(|_| !fresh);
-        let asked = Asked { op: Op::Recover, ids: &ids, cursor: cursor.as_deref() };
+        let asked =
+            Asked { op: Op::Recover, ids: &ids, cursor: cursor.as_deref(), of: None, session: None, patience_ms: None };
         let request = self.observer.request_begin(label, &asked);
         let progress = Progress::new(label, &*self.observer, &self.noticed, request, cut);
         let talk = self.ask_again(&ids, cursor.as_deref(), &progress);

@@ -22,11 +22,13 @@ const REOPEN_FAILURES_MAX: u32 = 2;
 pub(super) struct Listener {
     /// Name of its connections.
     lane: String,
+    /// The session that it is of, where that is not always the client's own.
+    pub(super) session: Option<String>,
     unwanted: Cell<bool>,
     reopening_stopped: Cell<bool>,
     open: RefCell<Option<Open>>,
-    cursor: RefCell<Option<String>>,
-    retry_ms: Cell<Option<u64>>,
+    pub(super) cursor: RefCell<Option<String>>,
+    pub(super) retry_ms: Cell<Option<u64>>,
 }
 
 /// The stream that is open now.
@@ -36,7 +38,7 @@ struct Open {
 }
 
 /// The reading end of an open stream.
-struct Held {
+pub(super) struct Held {
     request: u64,
     body: BodyStream,
     connection: HttpConnection,
@@ -44,10 +46,11 @@ struct Held {
 
 impl Listener {
     /// The n-th stream that a client wants at once, from 0.
-    fn new(number: usize) -> Rc<Self> {
+    pub(super) fn new(number: usize, session: Option<String>) -> Rc<Self> {
         let lane = if number == 0 { "g".to_owned() } else { format!("g{}", number + 1) };
         Rc::new(Listener {
             lane,
+            session,
             unwanted: Cell::new(false),
             reopening_stopped: Cell::new(false),
             open: RefCell::default(),
@@ -60,6 +63,11 @@ impl Listener {
     pub(super) fn stop_reopening(&self) {
         self.reopening_stopped.set(true);
     }
+
+    /// Whether no GET is to follow.
+    pub(super) fn is_over(&self) -> bool {
+        self.unwanted.get() || self.reopening_stopped.get()
+    }
 }
 
 impl Client {
@@ -71,7 +79,7 @@ impl Client {
         if !beside {
             self.end_stream();
         }
-        let listener = Listener::new(self.listeners.borrow().len());
+        let listener = Listener::new(self.listeners.borrow().len(), None);
         self.listeners.borrow_mut().push(Rc::clone(&listener));
         if let Some(held) = self.open_stream(&listener).await? {
             rt::spawn("client.stream", Rc::clone(self).hold(listener, held));
@@ -96,10 +104,11 @@ impl Client {
     }
 
     /// One GET. `None` when the client stopped wanting it meanwhile.
-    async fn open_stream(&self, listener: &Listener) -> Result<Option<Held>, RequestOutcome> {
+    pub(super) async fn open_stream(&self, listener: &Listener) -> Result<Option<Held>, RequestOutcome> {
         let label = &self.config.label;
         let cursor = listener.cursor.borrow().clone();
-        let asked = Asked { op: Op::Stream, ids: &[], cursor: cursor.as_deref() };
+        let (session, patience_ms) = (listener.session.as_deref(), self.told_patience_ms());
+        let asked = Asked { op: Op::Stream, ids: &[], cursor: cursor.as_deref(), of: None, session, patience_ms };
         let request = self.observer.request_begin(label, &asked);
         let progress = Progress::new(label, &*self.observer, &self.noticed, request, None);
         let opening = self.get(listener, cursor.as_deref(), &progress);
@@ -129,7 +138,10 @@ impl Client {
         progress: &Progress<'_>,
     ) -> Result<(HttpConnection, BodyStream), Outcome> {
         let failed = |text: String| Outcome::Failed(text);
-        let mut http = self.request(Op::Stream, None);
+        let mut http = match listener.session.as_deref() {
+            Some(session) => self.request_in(Some(session), Op::Stream, None),
+            None => self.request(Op::Stream, None),
+        };
         http.headers.extend(cursor.map(|cursor| ("last-event-id".to_owned(), cursor.to_owned())));
         let connecting = HttpConnection::connect(&self.config.label, &listener.lane, self.config.edge);
         let mut connection = connecting.await.map_err(|error| failed(error.to_string()))?;
@@ -147,19 +159,28 @@ impl Client {
     /// Drains a stream and its successors until the client, or its habit, ends it.
     async fn hold(self: Rc<Self>, listener: Rc<Listener>, held: Held) {
         let mut next = Some(held);
-        while let Some(Held { request, body, connection }) = next {
-            let progress = Progress::new(&self.config.label, &*self.observer, &self.noticed, request, None)
-                .following(&listener.cursor, &listener.retry_ms);
-            let outcome = read_stream(body, &[], &progress).await.outcome;
-            // Ended by the client: that was told when it happened.
-            if listener.open.borrow().as_ref().is_none_or(|open| open.request != request) {
+        while let Some(held) = next {
+            if self.drain(&listener, held).await.is_none() {
                 return;
             }
-            listener.open.take();
-            self.stream_ended(request, StreamEnd::Server, outcome);
-            drop(connection);
             next = self.reopen(&listener).await;
         }
+    }
+
+    /// Reads a stream to its end. Nothing if the client itself ended it; that was told when it happened.
+    pub(super) async fn drain(&self, listener: &Listener, held: Held) -> Option<Outcome> {
+        let Held { request, body, connection } = held;
+        let progress = Progress::new(&self.config.label, &*self.observer, &self.noticed, request, None)
+            .silent_after(self.silence_ms())
+            .following(&listener.cursor, self.shared_hint().unwrap_or(&listener.retry_ms));
+        let outcome = read_stream(body, &[], &progress).await.outcome;
+        if listener.open.borrow().as_ref().is_none_or(|open| open.request != request) {
+            return None;
+        }
+        listener.open.take();
+        self.stream_ended(request, StreamEnd::Server, outcome.clone());
+        drop(connection);
+        Some(outcome)
     }
 
     async fn reopen(&self, listener: &Listener) -> Option<Held> {

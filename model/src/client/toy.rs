@@ -10,7 +10,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::{Answer, Asked, Client, ClientConfig, ClientObserver, Outcome, RequestOutcome, SeenEvent, StreamEnd};
+use super::{
+    Answer, Asked, Client, ClientConfig, ClientObserver, Habit, Outcome, RequestOutcome, SeenEvent, StreamEnd,
+};
 use crate::net::Reply;
 use crate::net::testkit::{Latency, Toy, in_world, log, machine, on, toy_edge};
 use crate::rt;
@@ -55,6 +57,18 @@ impl ClientObserver for Logging {
 
     fn stream_end(&self, client: &Arc<str>, request: u64, by: StreamEnd) {
         log(format_args!("{client} #{request} stream end by {}", by.word()));
+    }
+
+    fn habit(&self, client: &Arc<str>, habit: Habit) {
+        let more = match habit {
+            Habit::GaveUp { op, why } | Habit::Skipped { op, why } => format!("{}: {why}", op.word()),
+            Habit::Hung { request, ends, why } => {
+                format!("#{request} {}: {why}", if ends { "to its time-out" } else { "for ever" })
+            }
+            Habit::Ended { why, .. } | Habit::Broke { why } => why.to_owned(),
+            Habit::Renews => String::new(),
+        };
+        log(format_args!("{client} {} {more}", habit.word()));
     }
 }
 

@@ -23,17 +23,35 @@ pub(super) struct Known<'a> {
     pub(super) session: Option<&'a str>,
     /// Its bearer token.
     pub(super) bearer: &'a str,
+    /// The protocol version that it says.
+    pub(super) version: Option<&'a str>,
 }
+
+/// The version whose servers know `server/discover`, and no sessions.
+const DISCOVERABLE: &str = "2026-07-28";
 
 impl Message {
     /// `initialize`, always with the id `initialize`.
     pub(super) fn initialize(config: &ClientConfig) -> Message {
+        let version = config.persona.map_or(config.protocol_version.as_str(), |persona| persona.asks_version);
         let params = json!({
-            "protocolVersion": config.protocol_version,
+            "protocolVersion": version,
             "capabilities": {},
             "clientInfo": { "name": "bare", "version": "0.0.1" },
         });
         Message::request("initialize".to_owned(), "initialize", params)
+    }
+
+    /// `server/discover`.
+    pub(super) fn discover() -> Message {
+        Message::request("discover".to_owned(), "server/discover", json!({}))
+    }
+
+    /// `notifications/cancelled` of a request.
+    pub(super) fn cancelled(id: &str) -> Message {
+        let params = json!({ "requestId": id, "reason": "the request was given up" });
+        let json = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+        Message { ids: Vec::new(), json, target: None }
     }
 
     /// `notifications/initialized`.
@@ -99,8 +117,12 @@ pub(super) fn http_request(
     if body.is_some() {
         add("content-type", "application/json");
     }
-    if target.is_none() {
-        add("mcp-protocol-version", &config.protocol_version);
+    let version = if op == Op::Discover { Some(DISCOVERABLE) } else { known.version };
+    if let Some(version) = version.filter(|_| target.is_none()) {
+        add("mcp-protocol-version", version);
+    }
+    if op == Op::Discover {
+        add("mcp-method", "server/discover");
     }
     if let Some(session) = known.session.filter(|_| target.is_none()) {
         add("mcp-session-id", session);
@@ -148,7 +170,7 @@ mod tests {
         let config = ClientConfig::new("s1", ([127, 0, 0, 1], 80).into());
         let names =
             |request: &Request| request.headers.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>().join(" ");
-        let known = |session| Known { session, bearer: "token" };
+        let known = |session| Known { session, bearer: "token", version: Some("2025-03-26") };
         let open = http_request(&config, Op::Open, 1, &known(None), Some(&Message::initialize(&config)));
         assert_eq!(names(&open), "accept authorization content-type mcp-protocol-version traceparent");
         let stream = http_request(&config, Op::Stream, 2, &known(Some("abc")), None);
@@ -159,7 +181,7 @@ mod tests {
     fn a_person_in_the_console_speaks_of_an_execution_and_no_mcp() {
         let config = ClientConfig::new("s1", ([127, 0, 0, 1], 80).into());
         let ask = |op, action| {
-            let known = Known { session: Some("own"), bearer: "token" };
+            let known = Known { session: Some("own"), bearer: "token", version: Some("2025-03-26") };
             http_request(&config, op, 1, &known, Some(&Message::about("abc", "exec_1", action)))
         };
         let (look, decide) = (ask(Op::Look, None), ask(Op::Decide, Some("accept")));

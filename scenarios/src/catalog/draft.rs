@@ -3,6 +3,7 @@
 pub mod asking;
 mod client;
 pub mod direct;
+pub mod personas;
 
 use crate::invariants::limits::{LEASE_MS, RUNNING_CEILING_MS};
 use crate::plan::{
@@ -28,6 +29,8 @@ const ROOM_MS: u64 = 160_000;
 pub struct Draft {
     plan: Plan,
     entropy: Entropy,
+    /// How many of its clients have a persona: so many of so many.
+    personas: (u64, u64),
 }
 
 impl Draft {
@@ -56,7 +59,7 @@ impl Draft {
             settle: Settle { quiet_ms: 0, touch: true, quiet_after_ms: QUIET_AFTER_MS },
             pins: BTreeMap::new(),
         };
-        Draft { plan, entropy }
+        Draft { plan, entropy, personas: (0, 1) }
     }
 
     /// The stream of draws of that name; draws of one name move none of another.
@@ -126,8 +129,21 @@ impl Draft {
         self.timeout_ms() + self.latency_ms() + self.lateness_ms()
     }
 
+    /// From now on this part of its clients, by chance, behaves as real ones do.
+    pub fn personas(&mut self, numerator: u64, denominator: u64) {
+        self.personas = (numerator, denominator);
+    }
+
     /// Adds a client with all that it does.
-    pub fn client(&mut self, client: ClientDraft) {
+    pub fn client(&mut self, mut client: ClientDraft) {
+        let (numerator, denominator) = self.personas;
+        if numerator > 0 && client.plan.persona.is_none() {
+            // A stream of its own: what the client does is the same with a persona and without.
+            let mut rng = self.rng(&format!("persona.{}", client.name()));
+            if rng.chance(numerator, denominator) {
+                client = client.behaving_like(personas::any(&mut rng));
+            }
+        }
         self.plan.clients.push(client.plan);
     }
 
@@ -174,7 +190,7 @@ impl Draft {
     /// live, else after a ceiling.
     pub fn until_idle(self) -> Plan {
         let HostConfig { session_timeout_ms, max_paused_session_idle_ms, .. } = self.plan.config;
-        if self.plan.clients.iter().any(|client| client.reopen_stream) {
+        if self.plan.clients.iter().any(|client| client.reopen_stream || client.persona.is_some()) {
             return self.until_ceiling();
         }
         let is_paused = self.plan.clients.iter().any(asks);

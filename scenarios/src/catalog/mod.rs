@@ -2,6 +2,7 @@
 
 pub mod alarm;
 pub mod approval;
+pub mod clients;
 pub mod deploy;
 pub mod destroy;
 pub mod disposal;
@@ -45,6 +46,7 @@ const GROUPS: &[&[Scenario]] = &[
     stream::SCENARIOS,
     destroy::SCENARIOS,
     identity::SCENARIOS,
+    clients::SCENARIOS,
     swarm::SCENARIOS,
 ];
 

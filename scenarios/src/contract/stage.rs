@@ -140,6 +140,7 @@ impl Stage {
             organization: format!("organization-{name}"),
             elicitation: Elicitation::Model,
             reopen_stream,
+            persona: None,
             request_timeout_ms: 60_000,
             steps: steps.iter().map(|(at_ms, action)| Step { at_ms: *at_ms, action: action.clone() }).collect(),
         });

@@ -58,6 +58,11 @@ enum Compared {
 fn compare(plan: &Plan, request: &Request, answer: &Json) -> Compared {
     let code = match request.op() {
         "call" | "touch" => code_of(plan, request),
+        // What a real client asks for by itself belongs to the step of the call that lost it.
+        "recover" => match code_of(plan, request) {
+            Some(code) => Some(code),
+            None => return Compared::NotJudged,
+        },
         "ping" if answer.as_object().is_some_and(serde_json::Map::is_empty) => {
             return Compared::Right;
         }
@@ -180,6 +185,17 @@ mod tests {
     #[test]
     fn a_touch_is_judged_like_a_call() {
         violation(INVARIANT, story().change("request.end", 5, "answer", answer("before-1")));
+    }
+
+    #[test]
+    fn what_a_client_gets_by_asking_again_is_judged_by_the_call_that_lost_it() {
+        let recovered = |text| {
+            let begin = [("request", 90_u64.into()), ("step", 2_u64.into()), ("op", "recover".into())];
+            let end = [("request", 90_u64.into()), ("outcome", "answered".into()), ("answer", answer(text))];
+            story().history(40, "s1", "request.begin", &begin).history(50, "s1", "request.end", &end)
+        };
+        assert_eq!(judged(INVARIANT, recovered("before-1")), Verdict::Held);
+        violation(INVARIANT, recovered("after-1"));
     }
 
     #[test]

@@ -22,8 +22,6 @@ fn judge(case: &Case<'_>) -> Verdict {
     let Case { plan, trace, .. } = *case;
     let after = requests_after_release(case);
     let faults = FaultLog::of(plan, trace);
-    let patience: BTreeMap<&str, u64> =
-        plan.clients.iter().map(|client| (client.name.as_str(), client.request_timeout_ms)).collect();
     let all = case.requests();
     let mut violations = Vec::new();
     let mut served_count = 0_u32;
@@ -41,8 +39,7 @@ fn judge(case: &Case<'_>) -> Verdict {
             served_count += 1;
             continue;
         }
-        let client = request.client();
-        let patience_ms = patience.get(client).copied().unwrap_or(0);
+        let patience_ms = request.patience_ms(plan);
         let is_excused = faults.is_disturbed(&request.session, let_go_ms, end.at_ms)
             || faults.is_held_until(end.at_ms, patience_ms)
             || request.outlasts_patience(plan)
@@ -88,7 +85,7 @@ fn requests_after_release(case: &Case<'_>) -> BTreeMap<u32, u64> {
                 let_go.remove(who);
             }
             (Stream::History, "request.begin") => {
-                let is_use = !matches!(event.text("op"), Some("open" | "close" | "look" | "decide"));
+                let is_use = !matches!(event.text("op"), Some("open" | "discover" | "close" | "look" | "decide"));
                 if let Some(at_ms) = let_go.get(who).filter(|_| is_use && !may_be_destroyed()) {
                     found.insert(event.ordinal, *at_ms);
                 }

@@ -26,7 +26,7 @@ fn judge(case: &Case<'_>) -> Verdict {
         }
     }
     let mut violations = Vec::new();
-    for request in case.requests().iter().filter(|request| request.op() != "open") {
+    for request in case.requests().iter().filter(|request| !matches!(request.op(), "open" | "discover")) {
         let Some(ended) = ended.get(request.session.as_str()) else { continue };
         let (Some(status), Some(shown)) = (request.status(), request.head.or(request.end)) else { continue };
         if request.begin.ordinal < *ended || status == 404 || request.was_given_session(case.requests()) == Some(false)

@@ -3,7 +3,6 @@
 use super::faults::FaultLog;
 use super::requests::Request;
 use super::{Case, Invariant, Kind, Verdict, Violation};
-use crate::plan::Plan;
 use crate::trace::Event;
 
 /// See the claim.
@@ -33,14 +32,14 @@ fn judge(case: &Case<'_>) -> Verdict {
             None => {
                 open_count += 1;
                 // Begun so shortly before the end that its client still waits.
-                let is_young = |last: &Event| last.at_ms < request.begin.at_ms + patience_ms(plan, request);
+                let is_young = |last: &Event| last.at_ms < request.begin.at_ms + request.patience_ms(plan);
                 is_young_open |= trace.events.last().is_some_and(is_young);
                 let old = trace.events.last().filter(|last| !is_young(last));
                 violations.extend(old.map(|last| unended(request, last)));
             }
             Some(end) => {
                 let excused = is_held_stream
-                    || faults.is_held_until(end.at_ms, patience_ms(plan, request))
+                    || faults.is_held_until(end.at_ms, request.patience_ms(plan))
                     || request.outlasts_patience(plan);
                 if request.outcome() == Some("gave-up") && !excused {
                     violations.push(given_up(request, end));
@@ -53,11 +52,6 @@ fn judge(case: &Case<'_>) -> Verdict {
         return Verdict::of(violations, Some("the run was cut while requests were open".into()));
     }
     Verdict::of(violations, is_young_open.then(|| "the run ended while clients still waited".into()))
-}
-
-fn patience_ms(plan: &Plan, request: &Request) -> u64 {
-    let client = plan.clients.iter().find(|client| client.name == request.client());
-    client.map_or(0, |client| client.request_timeout_ms)
 }
 
 fn unended(request: &Request, last: &Event) -> Violation {
@@ -146,5 +140,25 @@ mod tests {
     #[test]
     fn a_run_that_was_cut_with_open_requests_cannot_tell() {
         assert!(matches!(judged(INVARIANT, story().cut(24)), Verdict::CannotTell(_)));
+    }
+
+    #[test]
+    fn a_client_that_waits_less_than_its_person_is_judged_by_its_own_patience() {
+        // The code waits for half of what the client does, and much less than half of what its person would.
+        let mut slow = plan();
+        slow.clients[0].request_timeout_ms = 600_000;
+        slow.clients[0].steps[3].action =
+            crate::plan::Action::Call { code: "wait 50000; return \"after-1\"".into(), overlap: false };
+        let given_up = || story().change("request.end", 4, "outcome", "gave-up".into());
+        assert!(matches!(INVARIANT.judge(&slow, &given_up().build()), Verdict::Violated(_)));
+        let told = given_up().change("request.begin", 4, "patience_ms", 60_000_u64.into());
+        assert_eq!(INVARIANT.judge(&slow, &told.build()), Verdict::Held);
+    }
+
+    #[test]
+    fn a_client_that_hangs_by_its_own_fault_is_no_violation() {
+        let hung = [("of", 4_u64.into()), ("until", "ever".into()), ("why", "nothing can bring its answer".into())];
+        let trace = story().change("request.end", 3, "outcome", "ended".into()).history(29, "s1", "client.hung", &hung);
+        assert_eq!(judged(INVARIANT, trace), Verdict::Held);
     }
 }

@@ -20,6 +20,11 @@ impl InUse {
         self.current.get(client).map_or(client, |alias| alias)
     }
 
+    /// Alias of the session that a request is about which begins with the event: the one that it names, else its client's.
+    pub fn session_for<'a>(&'a self, begin: &'a Event) -> &'a str {
+        begin.text("session").unwrap_or_else(|| self.session_of(begin.who().unwrap_or("")))
+    }
+
     /// Takes one event into account: the client whose session changes with it, and that session.
     pub fn apply(&mut self, event: &Event) -> Option<(Arc<str>, Arc<str>)> {
         let who = event.who.as_ref()?;
@@ -46,5 +51,28 @@ impl InUse {
         let alias = self.minted.get(who).unwrap_or(who).clone();
         self.current.insert(who.clone(), alias.clone());
         Some((who.clone(), alias))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invariants::testing::story;
+
+    #[test]
+    fn a_request_is_about_the_session_that_it_names() {
+        let begin = |fields: &[(&'static str, crate::trace::Value)]| {
+            let trace = story().history(99_000, "s1", "request.begin", fields).build();
+            let mut in_use = InUse::default();
+            trace.events.iter().for_each(|event| drop(in_use.apply(event)));
+            trace
+                .events
+                .iter()
+                .rev()
+                .find(|event| event.at_ms == 99_000)
+                .map(|last| in_use.session_for(last).to_owned())
+        };
+        assert_eq!(begin(&[]).as_deref(), Some("s1"));
+        assert_eq!(begin(&[("session", "s1.2".into())]).as_deref(), Some("s1.2"));
     }
 }

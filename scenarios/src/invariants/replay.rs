@@ -172,7 +172,10 @@ impl<'c> Replay<'c> {
     }
 
     /// The session that an event is about whose `who` is that: of a client's event, the one it uses.
-    pub fn session_in_use<'a>(&'a self, event: &Event, who: &'a str) -> &'a str {
+    pub fn session_in_use<'a>(&'a self, event: &'a Event, who: &'a str) -> &'a str {
+        if let Some(named) = event.text("session").filter(|_| event.is(Stream::History, "request.begin")) {
+            return named;
+        }
         let in_use = if event.stream == Stream::History { self.timeline.in_use(who, self.applied) } else { None };
         in_use.unwrap_or(who)
     }

@@ -33,7 +33,7 @@ pub fn requests(trace: &Trace) -> Vec<Request<'_>> {
         };
         if event.name == "request.begin" {
             by_number.insert(number, requests.len());
-            let session = in_use.session_of(event.who().unwrap_or("")).to_owned();
+            let session = in_use.session_for(event).to_owned();
             requests.push(Request { begin: event, head: None, end: None, session });
         } else if let Some(request) = by_number.get(&number).and_then(|at| requests.get_mut(*at)) {
             match &*event.name {
@@ -61,6 +61,7 @@ impl<'a> Request<'a> {
     pub fn what(&self) -> String {
         match self.op() {
             op @ ("open" | "initialized") => format!("an {op}"),
+            "cancel" => "a cancellation".to_owned(),
             op => format!("a {op}"),
         }
     }
@@ -80,13 +81,25 @@ impl<'a> Request<'a> {
     /// than the wires of a hostile world may take: what it comes to then says nothing about the host.
     pub fn outlasts_patience(&self, plan: &Plan) -> bool {
         let Some(client) = plan.clients.iter().find(|client| client.name == self.client()) else { return false };
-        if client.request_timeout_ms < SHORT_PATIENCE_MS {
+        let patience_ms = self.patience_ms(plan);
+        if patience_ms < SHORT_PATIENCE_MS {
             return true;
         }
         let step = self.begin.number("step").and_then(|step| usize::try_from(step).ok());
         let code = step.filter(|_| self.op() == "call").and_then(|step| client.code_of_step(step));
         let expected = code.and_then(|code| crate::expect::evaluate(&code));
-        expected.is_some_and(|expected| expected.wait_ms > client.request_timeout_ms / 2)
+        expected.is_some_and(|expected| expected.wait_ms > patience_ms / 2)
+    }
+
+    /// How long its client waits, in ms: a persona may wait less than its person would.
+    pub fn patience_ms(&self, plan: &Plan) -> u64 {
+        let of_plan = || plan.clients.iter().find(|client| client.name == self.client());
+        self.begin.number("patience_ms").unwrap_or_else(|| of_plan().map_or(0, |client| client.request_timeout_ms))
+    }
+
+    /// Whether it is about no session that its client was given: it asks for one, or is not MCP.
+    pub fn is_sessionless(&self) -> bool {
+        matches!(self.op(), "open" | "discover" | "look" | "decide")
     }
 
     /// The token that it presented; in the touch it is the one that the client came to last.
@@ -112,7 +125,7 @@ impl<'a> Request<'a> {
             // What its client left was served as long as it looked.
             _ if self.outcome() == Some("cut") => true,
             "stream" | "recover" => self.status() == Some(200),
-            "initialized" => self.status().is_some_and(|status| status / 100 == 2),
+            "initialized" | "cancel" => self.status().is_some_and(|status| status / 100 == 2),
             _ => self.outcome() == Some("answered"),
         }
     }

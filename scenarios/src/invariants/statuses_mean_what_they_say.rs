@@ -19,7 +19,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let faults = FaultLog::of(case.plan, case.trace);
     let mut violations = Vec::new();
     // In the console 404 is said of executions too.
-    let is_judged = |request: &&Request| !matches!(request.op(), "open" | "look" | "decide");
+    let is_judged = |request: &&Request| !request.is_sessionless();
     for request in case.requests().iter().filter(is_judged) {
         let Some(end) = request.end.filter(|_| request.outcome() == Some("refused")) else { continue };
         let session = request.session.as_str();

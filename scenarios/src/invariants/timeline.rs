@@ -72,7 +72,7 @@ impl Timeline {
         if !is_session_event {
             return;
         }
-        let alias = if event.stream == Stream::History { in_use.session_of(who) } else { who };
+        let alias = if event.stream == Stream::History { in_use.session_for(event) } else { who };
         let states = match self.sessions.get_mut(alias) {
             Some(states) => states,
             None => self.sessions.entry(alias.into()).or_default(),

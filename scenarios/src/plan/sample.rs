@@ -19,6 +19,7 @@ pub(crate) fn sample() -> Plan {
             organization: "organization-1".into(),
             elicitation: Elicitation::Model,
             reopen_stream: false,
+            persona: None,
             request_timeout_ms: 60_000,
             steps: vec![
                 Step { at_ms: 0, action: Action::Open {} },

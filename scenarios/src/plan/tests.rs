@@ -56,6 +56,20 @@ fn code_that_waits_longer_than_a_run_is_refused() {
 }
 
 #[test]
+fn a_persona_is_written_only_where_there_is_one_and_is_a_name() {
+    assert!(!sample().to_json().contains("persona"));
+    let mut plan = sample();
+    plan.clients[0].persona = Some("rmcp-3.11.0".into());
+    assert_eq!(Plan::parse(plan.to_json().as_bytes()).as_ref(), Ok(&plan));
+    assert_eq!(plan.clients[0].session_aliases().count(), 2, "some open a session in place of one that is gone");
+    for name in ["", "RMCP", ".5", "a b", "rmcp-"] {
+        plan.clients[0].persona = Some(name.into());
+        let told = plan.validate().expect_err("no name").to_string();
+        assert!(told.contains("clients[0].persona") && told.contains("write it like rmcp-3.11.0"), "{told}");
+    }
+}
+
+#[test]
 fn a_plan_reads_back_as_it_was_written() {
     for plan in [sample(), full()] {
         let read = Plan::parse(plan.to_json().as_bytes()).expect("valid");

@@ -218,6 +218,13 @@ fn validate_client(place: &str, client: &ClientPlan) -> Result<(), PlanError> {
     text(&format!("{place}.account"), &client.account)?;
     text(&format!("{place}.organization"), &client.organization)?;
     positive_span(&format!("{place}.request_timeout_ms"), client.request_timeout_ms)?;
+    if let Some(persona) = client.persona.as_ref().filter(|persona| !is_versioned(persona)) {
+        return Err(BadInput::new(
+            format!("{place}.persona"),
+            format!("{:?} is not a name of small letters, digits, - and .", shortened(persona)),
+            "write it like rmcp-3.11.0, or leave the field out",
+        ));
+    }
     at_most(&format!("{place}.steps"), client.steps.len(), STEP_COUNT_MAX)?;
     for (index, step) in client.steps.iter().enumerate() {
         let place = format!("{place}.steps[{index}]");
@@ -298,6 +305,10 @@ fn is_name(name: &str) -> bool {
 
 fn is_kebab(name: &str) -> bool {
     name.len() <= 64 && is_lower(name) && !name.ends_with('-') && !name.contains("--")
+}
+
+fn is_versioned(name: &str) -> bool {
+    is_kebab(&name.replace('.', "0")) && !name.starts_with('.')
 }
 
 fn is_lower(name: &str) -> bool {

@@ -111,6 +111,7 @@ facts! {
     SomeQueued, "a build waits for a permit", Once(Pattern::state("permit.queued", &[]));
     SomeListening, "a client holds a stream", Once(Pattern::history("stream.open", &[]));
     SomeRefused, "a request is refused", Once(Pattern::history("request.end", &[(Field("outcome"), Word("refused"))]));
+    SomeTurnedAway, "a request is refused for what its session or its caller is", Once(Pattern::history("request.end", &[(Field("outcome"), Word("refused")), (Field("status"), AtLeast(401))]));
     SomeFailed, "an init fails", Once(Pattern::state("init.end", &[(Field("outcome"), Word("failed"))]));
     SomeUndelivered, "an answer is stored as undelivered", Once(Pattern::platform("storage.put", &[(Field("key"), Begins("__mcp_undelivered_stream__:"))]));
     SomeBroken, "the server ends a client's stream", Once(Pattern::history("stream.end", &[(Field("by"), Word("server"))]));
@@ -119,7 +120,8 @@ facts! {
     PlansFaults, "the plan has faults", Planned(|plan| !plan.faults.is_empty());
     PlansResumes, "the plan has somebody who resumes an execution", Planned(|plan| actions(plan).any(|action| matches!(action, Action::Resume { .. })) || calls(plan, "resumeExecutionForModel"));
     PlansEnds, "the plan has somebody who ends a session", Planned(|plan| actions(plan).any(|action| matches!(action, Action::Close {})) || calls(plan, "_cf_scheduleDestroy"));
-    PlansStreams, "the plan has a client that holds a stream", Planned(|plan| actions(plan).any(|action| matches!(action, Action::Stream {})));
+    PlansStreams, "the plan has a client that holds a stream", Planned(|plan| actions(plan).any(|action| matches!(action, Action::Stream {})) || plan.clients.iter().any(|client| client.persona.is_some()));
+    PlansPersonas, "the plan has a client that behaves like a real one", Planned(|plan| plan.clients.iter().any(|client| client.persona.is_some()));
     PlansNameless, "the plan has an object without a name", Planned(|plan| plan.storage.iter().any(|object| !object.named));
     PlansCrowd, "the plan has more sessions than the cap allows runtimes", Planned(|plan| session_count(plan) > plan.config.resident_runtime_soft_cap as usize);
     PlansMany, "the plan has more than one session", Planned(|plan| session_count(plan) > 1);

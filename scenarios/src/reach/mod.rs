@@ -5,6 +5,7 @@
 
 mod alarm;
 mod answers;
+mod clients;
 mod excuses;
 mod fact;
 mod judge;
@@ -96,6 +97,7 @@ pub const GROUPS: &[Group] = &[
     Group { name: "log", title: "log lines that the host writes", rows: logs::ROWS },
     Group { name: "answer", title: "error answers that clients see", rows: answers::ROWS },
     Group { name: "situation", title: "situations that scenarios are about", rows: situations::ROWS },
+    Group { name: "client", title: "what real clients do by themselves", rows: clients::ROWS },
 ];
 
 /// All rows, group by group.

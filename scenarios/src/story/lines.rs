@@ -44,6 +44,9 @@ impl<'t> Teller<'t> {
         if let Some(call) = event.number("call") {
             return self.call(call, event);
         }
+        if let Some(habit) = event.name.strip_prefix("client.") {
+            return self.habit(habit, event);
+        }
         let request = event.number("request")?;
         if event.name == "request.begin" {
             self.begun.insert(request, event);
@@ -63,6 +66,27 @@ impl<'t> Teller<'t> {
 }
 
 impl<'t> Teller<'t> {
+    /// What a client does by itself.
+    fn habit(&self, habit: &str, event: &Event) -> Option<String> {
+        let (op, why) = (event.text("op").unwrap_or("?"), event.text("why").unwrap_or("?"));
+        let text = match habit {
+            "gave-up" if op == "stream" => format!("listens no more: {why}"),
+            "gave-up" => format!("asks no more for what a call lost: {why}"),
+            "hung" => {
+                let begin = event.number("of").and_then(|of| self.begun.get(&of).copied());
+                let what = begin.and_then(|begin| begin.text("op")).unwrap_or("request");
+                let until = if event.text("until") == Some("ever") { "for ever" } else { "to its time-out" };
+                format!("{what} hangs {until}, by the client's own fault: {why}")
+            }
+            "ended" => format!("the client ends: {why}"),
+            "broke" => format!("the client fails from now on: {why}"),
+            "renews" => "the client opens another session".to_owned(),
+            "skipped" => format!("{op} not sent: {why}"),
+            _ => return None,
+        };
+        Some(text)
+    }
+
     /// A method that was called directly.
     fn call(&mut self, number: u64, event: &'t Event) -> Option<String> {
         if event.name == "call.begin" {

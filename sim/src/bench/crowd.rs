@@ -84,6 +84,7 @@ impl Crowd {
             organization: format!("organization-{number}"),
             elicitation: Elicitation::Model,
             reopen_stream: false,
+            persona: None,
             request_timeout_ms: 60_000,
             steps: std::iter::once(open).chain((1..=u64::from(self.calls)).map(call)).collect(),
         }

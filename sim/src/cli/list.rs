@@ -1,4 +1,4 @@
-//! `sim list`: what there is to run, what must hold and be reached, and what can be broken.
+//! `sim list`: what there is to run, what must hold and be reached, how clients behave, and what can be broken.
 
 use super::args::Format;
 use super::console::Console;
@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::report::kind_word;
 use crate::text::table;
+use model::client::persona::PERSONAS;
 use model::defect::DEFECTS;
 use scenarios::{invariants, reach, strength};
 use serde_json::{Value as Json, json};
@@ -30,11 +31,13 @@ enum What {
     Invariants,
     /// What runs must reach: name, where it is described, and the situation
     Reach,
+    /// How clients behave: name, where that was seen, and what tells it from others
+    Personas,
     /// What can be broken: name, source, the check that is to catch it, and what goes wrong
     Defects,
 }
 
-const EVERYTHING: [What; 3] = [What::Scenarios, What::Invariants, What::Defects];
+const EVERYTHING: [What; 4] = [What::Scenarios, What::Invariants, What::Personas, What::Defects];
 
 /// Prints the lists.
 ///
@@ -65,6 +68,7 @@ impl What {
             Self::Scenarios => "scenarios",
             Self::Invariants => "invariants",
             Self::Reach => "reach",
+            Self::Personas => "personas",
             Self::Defects => "defects",
         }
     }
@@ -74,6 +78,7 @@ impl What {
             Self::Scenarios => &["id", "story"],
             Self::Invariants => &["name", "kind", "claim"],
             Self::Reach => &["name", "source", "claim"],
+            Self::Personas => &["name", "origin", "story"],
             Self::Defects => &["name", "source", "predicted", "story"],
         }
     }
@@ -86,6 +91,9 @@ impl What {
                 invariants::ALL.iter().map(|each| row(&[each.name, kind_word(each.kind), each.claim])).collect()
             }
             Self::Reach => reach::rows().iter().map(|each| row(&[each.name, each.source, each.claim])).collect(),
+            Self::Personas => {
+                PERSONAS.iter().map(|each| row(&[each.name, &each.origin.to_string(), each.story])).collect()
+            }
             Self::Defects => DEFECTS
                 .iter()
                 .map(|each| row(&[each.name, each.source, strength::predicted(each.name).unwrap_or("?"), each.story]))

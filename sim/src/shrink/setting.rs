@@ -16,6 +16,8 @@ pub enum Setting {
     Touch,
     /// A client that opens its stream again.
     Reopen(usize),
+    /// A client with the habits of a real one.
+    Persona(usize),
     /// A client whose people decide in the browser.
     Browser(usize),
     /// A token that is not the client's own.
@@ -64,6 +66,7 @@ pub fn settings(plan: &Plan) -> Vec<Setting> {
     add(plan.settle.touch, Setting::Touch);
     for (at, client) in plan.clients.iter().enumerate() {
         add(client.reopen_stream, Setting::Reopen(at));
+        add(client.persona.is_some(), Setting::Persona(at));
         add(client.elicitation != Elicitation::default(), Setting::Browser(at));
         for (step, each) in client.steps.iter().enumerate() {
             of_action(&each.action, (at, step), &mut add);
@@ -123,6 +126,7 @@ pub fn plain(plan: &Plan, setting: &Setting) -> Option<Plan> {
         Setting::Core => changed.core = Core::default(),
         Setting::Touch => changed.settle.touch = false,
         Setting::Reopen(client) => changed.clients.get_mut(*client)?.reopen_stream = false,
+        Setting::Persona(client) => changed.clients.get_mut(*client)?.persona = None,
         Setting::Browser(client) => changed.clients.get_mut(*client)?.elicitation = Elicitation::default(),
         Setting::Overlap(client, step)
         | Setting::Of(client, step)

@@ -129,6 +129,23 @@ fn exactly_what_the_failure_needs_is_left() {
 }
 
 #[test]
+fn a_persona_stays_only_where_the_failure_needs_one() {
+    let mut plan = made();
+    plan.clients.iter_mut().for_each(|client| client.persona = Some("rmcp-3.11.0".into()));
+    let least = |rule: fn(&Plan) -> bool| {
+        let judge = |plan: &Plan| Ok(shows(if rule(plan) { &[ExitCode::Safety] } else { &[] }));
+        let budget = Budget { runs: 2_000 };
+        shrink(&plan, &signature(ExitCode::Safety), &budget, &mut Rule(judge), &mut |_| {})
+            .expect("it can be shrunk")
+            .plan
+    };
+    let is_persona = |client: &scenarios::plan::ClientPlan| client.persona.is_some();
+    assert_eq!(least(|plan| calls(plan) >= 2).clients.iter().filter(|client| is_persona(client)).count(), 0);
+    let needed = least(|plan| plan.clients.iter().any(|client| client.persona.is_some() && client.steps.len() > 1));
+    assert_eq!(needed.clients.iter().filter(|client| is_persona(client)).count(), 1);
+}
+
+#[test]
 fn a_spent_budget_leaves_a_plan_that_fails_and_is_not_called_minimal() {
     let rule = |plan: &Plan| Ok(shows(if calls(plan) >= 3 { &[ExitCode::Safety] } else { &[] }));
     let least = shrunk_by(rule, 6).expect("it can be shrunk");

@@ -134,6 +134,8 @@ fn broken_plans(good: &Json) -> Vec<(&'static str, Vec<u8>)> {
         ("an unknown action", changed(good, "/clients/0/steps/0/action", json!({"do": "jump"}))),
         ("a client that is a path", changed(good, "/clients/0/name", json!("../../etc"))),
         ("a client that moves the cursor", changed(good, "/clients/0/name", json!("\u{1b}[2J"))),
+        ("an unknown persona", changed(good, "/clients/0/persona", json!("rmcp-3.11"))),
+        ("a persona that is no name", changed(good, "/clients/0/persona", json!("R M C P"))),
         ("an unknown defect", changed(good, "/defects", json!(["idle-alarm-destroy"]))),
         ("a pin that is no decision", changed(good, "/pins", json!({"x": 1}))),
         (

@@ -41,6 +41,8 @@ pub fn assert_ran(name: &str, ran: &Ran) {
         (r"\d+ operations", "[count] operations"),
         (r"event \d+ of \d+", "event [count] of [count]"),
         (r#""(event_count|operation_count|event)": \d+"#, r#""$1": "[count]""#),
+        // Progress is told every few seconds of the clock on the wall.
+        (r"(?m)^(fuzz|shrink): \d+ of .*\n", ""),
     ];
     insta::with_settings!({filters => filters, omit_expression => true, prepend_module_to_snapshot => false, snapshot_path => "../snapshots"}, {
         insta::assert_snapshot!(format!("cli__{name}"), ran.shown());

@@ -31,6 +31,7 @@ const WRITES: &[&str] = &[
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
+    draft.personas(1, 4);
     let mut rng = draft.rng("writes");
     draft.timeout(rng.between(1_000, 10_000));
     let mut reasons = draft.rng("reasons");

@@ -22,6 +22,7 @@ const ID: &str = "deploy/busy-fleet";
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
+    draft.personas(1, 4);
     draft.draw_timeout();
     let mut rng = draft.rng("fleet");
     let deployed_ms = rng.between(500, 6_000);

@@ -22,6 +22,7 @@ const ID: &str = "deploy/meta-write";
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
+    draft.personas(1, 4);
     let mut rng = draft.rng("writes");
     draft.timeout(rng.between(1_000, 10_000));
     for number in 1..=rng.between(1, 3) {

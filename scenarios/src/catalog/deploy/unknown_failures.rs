@@ -45,6 +45,7 @@ const BEYOND: &[&str] = &[
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
+    draft.personas(1, 4);
     let mut rng = draft.rng("failures");
     draft.timeout(rng.between(1_000, 10_000));
     for number in 1..=rng.between(1, 2) {

@@ -34,6 +34,7 @@ const REQUEST_COUNT: u64 = 24;
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
+    draft.personas(1, 4);
     draft.draw_timeout();
     let mut rng = draft.rng("story");
     let is_cold = rng.chance(1, 4);

@@ -24,6 +24,7 @@ const STEPS: &[&str] = &["build · import", "build · stack", "build · describe
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
+    draft.personas(1, 4);
     let mut rng = draft.rng("builds");
     draft.timeout(rng.between(1_000, 5_000));
     for number in 1..=rng.between(1, 2) {

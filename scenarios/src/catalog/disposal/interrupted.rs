@@ -23,6 +23,7 @@ const ID: &str = "disposal/interrupted";
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
+    draft.personas(1, 4);
     let mut rng = draft.rng("disposal");
     draft.timeout(rng.between(1_000, 5_000));
     let (mut client, due_ms) = idle_client(&draft, &mut rng, 1);

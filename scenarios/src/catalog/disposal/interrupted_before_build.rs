@@ -34,6 +34,7 @@ const STEPS: &[&str] = &[
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
+    draft.personas(1, 4);
     let mut rng = draft.rng("inits");
     draft.isolates(1);
     draft.timeout(rng.between(1_000, 5_000));

@@ -23,6 +23,7 @@ const ID: &str = "disposal/request-in-mid-disposal";
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
+    draft.personas(1, 4);
     let mut rng = draft.rng("disposal");
     draft.timeout(rng.between(1_000, 5_000));
     let held_ms = *rng.pick(&[20, 300, 3_000]);

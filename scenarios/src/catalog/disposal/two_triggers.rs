@@ -24,6 +24,7 @@ const ID: &str = "disposal/two-triggers";
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
+    draft.personas(1, 4);
     let mut rng = draft.rng("triggers");
     draft.timeout(rng.between(1_000, 5_000));
     let (mut client, due_ms) = idle_client(&draft, &mut rng, 1);

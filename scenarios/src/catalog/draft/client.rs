@@ -20,6 +20,7 @@ impl ClientDraft {
             organization: format!("organization-{number}"),
             elicitation: Elicitation::Model,
             reopen_stream: false,
+            persona: None,
             request_timeout_ms: REQUEST_TIMEOUT_MS,
             steps: Vec::new(),
         };

@@ -26,6 +26,7 @@ const ID: &str = "restore/capability-carried";
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
+    draft.personas(1, 4);
     draft.timeout(draft.rng("timeout").between(1_000, 20_000));
     let mut rng = draft.rng("capabilities");
     let mut client = ClientDraft::new(1, rng.below(300));

@@ -26,6 +26,7 @@ const ID: &str = "restore/database-down";
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
+    draft.personas(1, 4);
     draft.timeout(draft.rng("timeout").between(1_000, 20_000));
     let mut rng = draft.rng("sessions");
     for number in 1..=rng.between(1, 3) {

@@ -24,6 +24,7 @@ const ID: &str = "restore/hibernated-streams";
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
+    draft.personas(1, 4);
     let timeout_ms = *draft.rng("timeout").pick(&[4_000, 60_000, 300_000]);
     draft.timeout(timeout_ms);
     let mut rng = draft.rng("streams");

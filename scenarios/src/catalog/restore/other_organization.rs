@@ -24,6 +24,7 @@ const ID: &str = "restore/other-organization";
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
+    draft.personas(1, 4);
     draft.timeout(draft.rng("timeout").between(1_000, 20_000));
     let mut rng = draft.rng("organizations");
     for number in 1..=rng.between(1, 2) {

@@ -27,6 +27,7 @@ const STEPS: &[&str] =
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
+    draft.personas(1, 4);
     draft.timeout(draft.rng("timeout").between(1_000, 8_000));
     let mut rng = draft.rng("heels");
     let mut client = ClientDraft::new(1, rng.below(500));

@@ -24,6 +24,7 @@ const ID: &str = "stream/cut-and-resume";
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
+    draft.personas(1, 4);
     draft.draw_timeout();
     let count = *draft.rng("clients").pick_weighted(&[(6, 1), (2, 2), (1, 3)]);
     for number in 1..=count {

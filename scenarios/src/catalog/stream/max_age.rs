@@ -26,6 +26,7 @@ const PATIENCE_MS: u64 = 4 * MAX_AGE_MS;
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
+    draft.personas(1, 4);
     draft.timeout(300_000);
     // Beyond the running ceiling a session loses its runtime; late alarms and slow wires stay below it.
     if draft.world().severity == Severity::Hostile {

@@ -22,6 +22,7 @@ const ID: &str = "stream/two-listeners";
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
+    draft.personas(1, 4);
     draft.draw_timeout();
     let client = client(&draft);
     draft.client(client);

@@ -22,6 +22,7 @@ const ID: &str = "stream/undelivered-result";
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
+    draft.personas(1, 4);
     draft.draw_timeout();
     let count = *draft.rng("clients").pick_weighted(&[(6, 1), (2, 2)]);
     for number in 1..=count {

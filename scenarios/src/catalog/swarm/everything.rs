@@ -112,6 +112,7 @@ struct Swarm {
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
+    draft.personas(1, 4);
     draft.draw_timeout();
     let mut rng = draft.rng("swarm");
     let count = rng.between(12, 18);
