@@ -33,6 +33,8 @@ pub enum Edit {
     Code(Spot, String),
     /// Each code calls what it says by its number.
     Mark,
+    /// The session timeout becomes that, and the gap of the time line that waits for it goes along.
+    Timeout(u64, usize, u64),
     /// All steps of a client come at the start, one after the other.
     Gather(usize),
     /// What one client does is done by another, after what that does.
@@ -70,6 +72,7 @@ pub fn edits(plan: &Plan) -> Vec<Edit> {
         let simpler = number::simpler(&place, value).into_iter();
         list.extend(simpler.map(|number| Edit::Number(place.clone(), number)));
     }
+    list.extend(timeout_edits(plan));
     for client in 0..plan.clients.len() {
         list.extend([Edit::Account(client, 1), Edit::Account(client, client + 1)]);
     }
@@ -90,6 +93,22 @@ fn step_edits(plan: &Plan) -> Vec<Edit> {
     for (at, client) in plan.clients.iter().enumerate() {
         for (step, each) in client.steps.iter().enumerate() {
             list.extend(action::simpler(&each.action).into_iter().map(|simpler| Edit::Action(at, step, simpler)));
+        }
+    }
+    list
+}
+
+/// Each simpler session timeout with each gap of the time line, which may be there to wait for it: moved by the same
+/// amount, or in the same ratio.
+fn timeout_edits(plan: &Plan) -> Vec<Edit> {
+    let before = plan.config.session_timeout_ms;
+    let mut list = Vec::new();
+    for after in number::simpler(&Place::SessionTimeout, before) {
+        for (gap, ms) in timeline::gaps(plan).into_iter().enumerate() {
+            let moved = (ms + after).checked_sub(before);
+            let ratio = ms.checked_mul(after).and_then(|product| product.checked_div(before));
+            let both = moved.into_iter().chain(ratio).filter(|new_ms| *new_ms != ms);
+            list.extend(both.map(|new_ms| Edit::Timeout(after, gap, new_ms)));
         }
     }
     list
@@ -129,6 +148,11 @@ impl Edit {
             Self::Action(client, step, action) => action::with(plan, *client, *step, action),
             Self::Code(spot, code) => code::with(plan, *spot, code),
             Self::Mark => Some(code::marked(plan)),
+            Self::Timeout(timeout_ms, gap, ms) => {
+                let mut changed = number::with(plan, &Place::SessionTimeout, *timeout_ms)?;
+                timeline::set_gap(&mut changed, *gap, *ms);
+                Some(changed)
+            }
             Self::Gather(client) => {
                 let mut changed = plan.clone();
                 changed.clients.get_mut(*client)?.steps.iter_mut().for_each(|step| step.at_ms = 0);

@@ -74,6 +74,21 @@ fn one_of_two_steps_at_one_time_moves_to_the_start() {
 }
 
 #[test]
+fn a_timeout_and_the_step_that_waits_for_it_become_smaller_together() {
+    /// Something happens shortly after the timeout.
+    fn holds(plan: &Plan) -> bool {
+        let timeout_ms = plan.config.session_timeout_ms;
+        steps_of(plan).iter().any(|(at_ms, _)| (timeout_ms + 50..timeout_ms + 300).contains(at_ms))
+    }
+    for (timeout_ms, at_ms) in [(7_000, 7_100), (3_300, 3_400)] {
+        let mut plan = of_steps(&[(0, Action::Open {}), (at_ms, Action::Ping {})]);
+        plan.config.session_timeout_ms = timeout_ms;
+        let least = least_of(&plan, holds);
+        assert_eq!((least.config.session_timeout_ms, steps_of(&least)), (1_000, vec![(1_100, Action::Ping {})]));
+    }
+}
+
+#[test]
 fn an_action_becomes_a_simpler_one_and_the_simpler_one_comes_first() {
     let open = |plan: &Plan| matches!(steps_of(plan)[..], [(_, Action::Open {}), _, _]);
     let expected = [(0, Action::Open {}), (0, Action::Ping {}), (0, Action::Ping {})];
