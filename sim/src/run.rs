@@ -196,6 +196,9 @@ pub struct RunResult {
     pub faults: Vec<FaultRow>,
     /// Pins that had no effect, where pins are optional.
     pub unused_pins: Vec<String>,
+    /// Why the pins of the plan do not fit the run, in one sentence, where they must: whoever handed the plan in is to
+    /// be told. The run is void, and has a harness error as well, for those who made the plan themselves.
+    pub refused: Option<String>,
 }
 
 impl RunResult {
@@ -278,12 +281,9 @@ fn assemble(plan: &Plan, wanted: Wanted, answer: Result<WorldResult, Caught>, re
         findings.push(classify(caught));
         WorldResult { ends_at_ms, ..WorldResult::default() }
     });
-    if let Some(why) = world.stopped {
-        findings.push(Finding::harness(why));
-    }
-    if !wanted.are_pins_optional && !world.unknown_pins.is_empty() {
-        findings.push(Finding::harness(unknown_pins(&world.unknown_pins)));
-    }
+    let are_unknown = !wanted.are_pins_optional && !world.unknown_pins.is_empty();
+    let refused = world.stopped.or_else(|| are_unknown.then(|| unknown_pins(&world.unknown_pins)));
+    findings.extend(refused.clone().map(Finding::harness));
     let must_happen = |row: &&FaultRow| plan.faults.get(row.fault).is_none_or(|fault| !fault.may_miss);
     let undelivered = world.fault_ledger.iter().filter(|row| row.delivered < row.requested).filter(must_happen);
     findings.extend(undelivered.cloned().map(Finding::Unmet));
@@ -313,6 +313,7 @@ fn assemble(plan: &Plan, wanted: Wanted, answer: Result<WorldResult, Caught>, re
         findings,
         faults: world.fault_ledger,
         unused_pins,
+        refused,
     }
 }
 
@@ -338,7 +339,7 @@ fn classify(caught: Caught) -> Finding {
 }
 
 fn unknown_pins(pins: &[String]) -> String {
-    let shown: Vec<_> = pins.iter().take(5).map(|pin| format!("`{}`", crate::text::shortened(pin, 80))).collect();
+    let shown: Vec<_> = pins.iter().take(3).map(|pin| format!("`{}`", crate::text::shortened(pin, 80))).collect();
     let more = pins.len().saturating_sub(shown.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("the plan pins decisions that this run never took: {}{more}: correct or remove them", shown.join(", "))

@@ -64,7 +64,7 @@ pub struct Shrunk {
     pub is_minimal: bool,
     /// What was there before and what is left: `("steps", 6, 1)`, `("sessions", 2, 1)`, `("lines", 181, 40)`.
     pub sizes: Vec<(&'static str, u64, u64)>,
-    /// What does not matter, a sentence each: `any latency works here`.
+    /// What seems not to matter, a sentence each that says what was tried: `16 other draws of latency were tried, …`.
     pub irrelevant: Vec<String>,
 }
 

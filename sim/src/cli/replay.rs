@@ -22,13 +22,17 @@ pub struct Args {
 /// Reads, runs and tells.
 ///
 /// # Errors
-/// Usage errors of the file, with the place in it; harness errors of run, files and console.
+/// Usage errors of the file, with the place in it, and of pins that its run does not ask for; harness errors of run, files and console.
 pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     super::run::check_trace(&args.reporting)?;
     check_trace_spares_plan(args)?;
     let (plan, is_entry) = args::plan_or_entry(&args.file)?;
     let plan = args.changes.read()?.change(plan)?;
-    super::run::run_and_tell(&plan, is_entry, &args.reporting, console)
+    let told = super::run::run_and_tell(&plan, is_entry, &args.reporting, console);
+    told.map_err(|error| match error {
+        Error::Usage(sentence) => Error::usage(format!("{}: {sentence}", files::shown(&args.file))),
+        other => other,
+    })
 }
 
 /// A trace is renamed over the file of its name: that must not be the plan.

@@ -87,11 +87,11 @@ fn drawn_and_printed(format: Format, console: &mut Console) -> Result<Seed, Erro
     Ok(seed)
 }
 
-/// Runs one plan and tells its story and what was found; a failure leaves its files. Pins without effect void the run
-/// unless they are optional; then they are told.
+/// Runs one plan and tells its story and what was found; a failure leaves its files. Pins without effect are a person's
+/// mistake unless they are optional; then they are told.
 ///
 /// # Errors
-/// Harness errors of run, files and console.
+/// A usage error for pins that do not fit the run; harness errors of run, files and console.
 pub fn run_and_tell(
     plan: &Plan,
     are_pins_optional: bool,
@@ -99,9 +99,11 @@ pub fn run_and_tell(
     console: &mut Console,
 ) -> Result<ExitCode, Error> {
     let result = run_plan(plan, &RunOptions { are_pins_optional, ..options() })?;
-    if let Some(first) = result.unused_pins.first() {
-        let count = result.unused_pins.len();
-        complain(&format!("note: {count} of the pins have no effect in this run, such as {}", printable(first)));
+    if let Some(why) = &result.refused {
+        return Err(Error::usage(why.as_str()));
+    }
+    if let Some(note) = note_on_pins(&result.unused_pins) {
+        complain(&note);
     }
     let report = Report::of(plan, &result, &reporting.reports);
     // What cannot be written is said after what was found, which nothing keeps from being told.
@@ -125,6 +127,12 @@ pub fn run_and_tell(
         }
     }
     traced.and(kept).map(|()| result.outcome())
+}
+
+/// What is said of pins without effect, if there are any.
+pub fn note_on_pins(unused: &[String]) -> Option<String> {
+    let first = printable(unused.first()?);
+    Some(format!("note: {} of the pins have no effect in this run, such as {first}", unused.len()))
 }
 
 /// A document, with the ledgers if they are asked for.

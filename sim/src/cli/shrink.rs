@@ -82,7 +82,7 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     let signature = match &args.signature {
         Some(signature) => signature.clone(),
         None => {
-            let options = TrialOptions { is_judged: true, ..TrialOptions::default() };
+            let options = TrialOptions { is_judged: true, are_pins_optional: true, ..TrialOptions::default() };
             let answer = judge.judge(&plan, options)?;
             shrink::gravest(&answer).cloned().map_err(|error| of_plan(&origin, error))?
         }
@@ -100,6 +100,9 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     });
     progress.clear();
     let shrinking = shrunk.map_err(|error| of_plan(&origin, error))?;
+    if let Some(note) = super::run::note_on_pins(&shrinking.unused_pins) {
+        complain(&format!("{note}: they are dropped"));
+    }
     let kept = keep(&shrinking, &file);
     match &shrinking.ending {
         Ending::Interrupted => {

@@ -1,15 +1,20 @@
 //! Every single thing that can be done to make a plan less: removals first, then simplifications.
 
+use super::code::{self, Spot};
 use super::element::{Element, elements, without};
+use super::kind::{self, Kind};
 use super::number::{self, Place};
 use super::setting::{self, Setting};
 use super::weight::Weight;
-use super::{code, name, timeline};
+use super::{action, name, timeline};
 use crate::draw;
 use crate::error::Error;
 use scenarios::plan::{Action, Plan};
 use std::collections::BTreeSet;
 use std::path::Path;
+
+/// To how many of the nearest earlier times something is moved: more are only found in a plan that is far from least.
+const EARLIER_COUNT: usize = 8;
 
 /// One thing that can be done to a plan; indexes are those of the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,12 +25,16 @@ pub enum Edit {
     Set(Setting),
     /// A number is made simpler.
     Number(Place, u64),
-    /// A call returns that number and does nothing else.
-    Plain(usize, usize, usize),
-    /// A statement of a call goes.
-    DropStatement(usize, usize, usize),
-    /// What a statement says is made short.
-    ShortenStatement(usize, usize, usize),
+    /// A word of a list is a simpler one.
+    Kind(Kind),
+    /// A step does something simpler.
+    Action(usize, usize, Action),
+    /// Code is simpler.
+    Code(Spot, String),
+    /// Each code calls what it says by its number.
+    Mark,
+    /// The session timeout becomes that, and the gap of the time line that waits for it goes along.
+    Timeout(u64, usize, u64),
     /// All steps of a client come at the start, one after the other.
     Gather(usize),
     /// What one client does is done by another, after what that does.
@@ -34,6 +43,10 @@ pub enum Edit {
     Move(u64, usize, u64),
     /// A client gets the account of that number.
     Account(usize, usize),
+    /// A step of a client and the next change places.
+    SwapSteps(usize, usize),
+    /// Two neighbours of the callers change places.
+    SwapCallers(usize),
     /// Two neighbours of the clients change places.
     SwapClients(usize),
     /// Two neighbours of the faults change places.
@@ -48,45 +61,77 @@ pub enum Edit {
 pub fn edits(plan: &Plan) -> Vec<Edit> {
     let mut list: Vec<Edit> = elements(plan).into_iter().rev().map(Edit::Remove).collect();
     list.extend(setting::settings(plan).into_iter().map(Edit::Set));
+    list.extend(kind::simpler(plan).into_iter().map(Edit::Kind));
+    list.extend(step_edits(plan));
     list.extend(code_edits(plan));
     list.extend((0..plan.clients.len()).map(Edit::Gather));
     let clients = 0..plan.clients.len();
     list.extend(clients.clone().flat_map(|from| clients.clone().map(move |to| Edit::Merge(from, to))));
-    let times = timeline::moments(plan);
-    for (at, from_ms) in times.iter().enumerate().skip(1) {
-        for rank in 0..timeline::count_at(plan, *from_ms) {
-            let neighbours = [Some(0), times.get(at - 1).copied(), times.get(at + 1).copied()];
-            list.extend(neighbours.into_iter().flatten().map(|to_ms| Edit::Move(*from_ms, rank, to_ms)));
-        }
-    }
+    list.extend(move_edits(plan));
     for (place, value) in number::numbers(plan) {
         let simpler = number::simpler(&place, value).into_iter();
         list.extend(simpler.map(|number| Edit::Number(place.clone(), number)));
     }
+    list.extend(timeout_edits(plan));
     for client in 0..plan.clients.len() {
         list.extend([Edit::Account(client, 1), Edit::Account(client, client + 1)]);
     }
+    for (at, client) in plan.clients.iter().enumerate() {
+        list.extend((1..client.steps.len()).map(|second| Edit::SwapSteps(at, second - 1)));
+    }
     list.extend((1..plan.clients.len()).map(|second| Edit::SwapClients(second - 1)));
+    list.extend((1..plan.callers.len()).map(|second| Edit::SwapCallers(second - 1)));
     list.extend((1..plan.faults.len()).map(|second| Edit::SwapFaults(second - 1)));
     list.push(Edit::Rename);
     list.extend((0..plan.clients.len()).map(Edit::RenameClient));
     list
 }
 
-/// Edits of the code of calls. A call that must be told from the others returns its number.
-fn code_edits(plan: &Plan) -> Vec<Edit> {
+/// Each simpler action in place of what a step does.
+fn step_edits(plan: &Plan) -> Vec<Edit> {
     let mut list = Vec::new();
-    let mut number = 0;
     for (at, client) in plan.clients.iter().enumerate() {
         for (step, each) in client.steps.iter().enumerate() {
-            if each.action.code().is_none() {
-                continue;
-            }
-            number += 1;
-            list.extend([Edit::Plain(at, step, 1), Edit::Plain(at, step, number)]);
-            let count = code::count(&each.action);
-            list.extend((0..count).map(|statement| Edit::DropStatement(at, step, statement)));
-            list.extend((0..count).map(|statement| Edit::ShortenStatement(at, step, statement)));
+            list.extend(action::simpler(&each.action).into_iter().map(|simpler| Edit::Action(at, step, simpler)));
+        }
+    }
+    list
+}
+
+/// Each simpler session timeout with each gap of the time line, which may be there to wait for it: moved by the same
+/// amount, or in the same ratio.
+fn timeout_edits(plan: &Plan) -> Vec<Edit> {
+    let before = plan.config.session_timeout_ms;
+    let mut list = Vec::new();
+    for after in number::simpler(&Place::SessionTimeout, before) {
+        for (gap, ms) in timeline::gaps(plan).into_iter().enumerate() {
+            let moved = (ms + after).checked_sub(before);
+            let ratio = ms.checked_mul(after).and_then(|product| product.checked_div(before));
+            let both = moved.into_iter().chain(ratio).filter(|new_ms| *new_ms != ms);
+            list.extend(both.map(|new_ms| Edit::Timeout(after, gap, new_ms)));
+        }
+    }
+    list
+}
+
+fn code_edits(plan: &Plan) -> Vec<Edit> {
+    let mut list = vec![Edit::Mark];
+    for (own, spot) in (1..).zip(code::spots(plan)) {
+        let simpler = code::of(plan, spot).map(|code| code::simpler(code, own)).unwrap_or_default();
+        list.extend(simpler.into_iter().map(|code| Edit::Code(spot, code)));
+    }
+    list
+}
+
+/// Each time of the time line, one thing of it at a time, to the start, to one before it, or to the next.
+fn move_edits(plan: &Plan) -> Vec<Edit> {
+    let mut list = Vec::new();
+    let times = timeline::moments(plan);
+    for (at, from_ms) in times.iter().enumerate().skip(1) {
+        let earlier = times[..at].iter().take(1).chain(&times[at.saturating_sub(EARLIER_COUNT).max(1)..at]);
+        let others: Vec<u64> = earlier.chain(times.get(at + 1)).copied().collect();
+        for rank in 0..timeline::count_at(plan, *from_ms) {
+            list.extend(others.iter().map(|to_ms| Edit::Move(*from_ms, rank, *to_ms)));
         }
     }
     list
@@ -99,14 +144,14 @@ impl Edit {
             Self::Remove(element) => Some(without(plan, &BTreeSet::from([element.clone()]))),
             Self::Set(setting) => setting::plain(plan, setting),
             Self::Number(place, number) => number::with(plan, place, *number),
-            Self::Plain(client, step, number) => {
-                with_action(plan, *client, *step, |action| code::make_plain(action, *number))
-            }
-            Self::DropStatement(client, step, statement) => {
-                with_action(plan, *client, *step, |action| code::drop_statement(action, *statement))
-            }
-            Self::ShortenStatement(client, step, statement) => {
-                with_action(plan, *client, *step, |action| code::shorten_statement(action, *statement))
+            Self::Kind(kind) => kind::with(plan, kind),
+            Self::Action(client, step, action) => action::with(plan, *client, *step, action),
+            Self::Code(spot, code) => code::with(plan, *spot, code),
+            Self::Mark => Some(code::marked(plan)),
+            Self::Timeout(timeout_ms, gap, ms) => {
+                let mut changed = number::with(plan, &Place::SessionTimeout, *timeout_ms)?;
+                timeline::set_gap(&mut changed, *gap, *ms);
+                Some(changed)
             }
             Self::Gather(client) => {
                 let mut changed = plan.clone();
@@ -120,6 +165,8 @@ impl Edit {
                 Some(changed)
             }
             Self::Account(client, number) => name::with_account(plan, *client, *number),
+            Self::SwapSteps(client, first) => action::swapped(plan, *client, *first),
+            Self::SwapCallers(first) => Some(name::swapped_callers(plan, *first)),
             Self::SwapClients(first) => Some(name::swapped_clients(plan, *first)),
             Self::SwapFaults(first) => Some(name::swapped_faults(plan, *first)),
             Self::Rename => Some(name::renamed(plan)),
@@ -142,17 +189,6 @@ fn merged(plan: &Plan, from: usize, to: usize) -> Option<Plan> {
     let mut changed = without(plan, &BTreeSet::from([Element::Client(from)]));
     let to = if from < to { to - 1 } else { to };
     changed.clients.get_mut(to)?.steps.extend(steps);
-    Some(changed)
-}
-
-fn with_action(
-    plan: &Plan,
-    client: usize,
-    step: usize,
-    change: impl FnOnce(&mut Action) -> Option<()>,
-) -> Option<Plan> {
-    let mut changed = plan.clone();
-    change(&mut changed.clients.get_mut(client)?.steps.get_mut(step)?.action)?;
     Some(changed)
 }
 

@@ -1,7 +1,7 @@
-//! What does not matter for a failure: questions that may be answered in any way, and numbers that may be larger.
+//! What seems not to matter for a failure: questions whose answers were others, and numbers that were larger.
 //!
-//! Everything that is said was tried: each question with several entropies, usual and hostile, while every other decision
-//! stays what it was; each number at twice and ten times its size.
+//! What is said is what was tried, and no more: each question with several entropies, half of them usual and half hostile,
+//! while every other decision stays what it was; each number at twice and ten times its size.
 
 use super::number::{self, Place};
 use super::search::{Search, Stop};
@@ -14,9 +14,12 @@ use scenarios::seed::{Entropy, Seed};
 /// Entropies that are tried of each question and severity.
 const ENTROPY_COUNT: u64 = 8;
 
+/// How far the answers stray that are tried.
+const SEVERITIES: [Severity; 2] = [Severity::Usual, Severity::Hostile];
+
 /// Questions that mean one thing to a person.
 struct Questions {
-    /// What they decide, in a sentence `any … works here`.
+    /// What they decide, in a sentence `… other draws of … were tried`.
     noun: &'static str,
     /// The questions, or their first segments followed by a dot.
     whats: &'static [&'static str],
@@ -54,14 +57,20 @@ pub(super) fn find(search: &mut Search<'_>, told: &mut Vec<String>) -> Result<()
     let nouns: Vec<&str> = free.iter().map(|questions| questions.noun).collect();
     match &nouns[..] {
         [] => {}
-        [one] => told.push(format!("any {one} works here")),
+        [one] => told.push(tried(one)),
         [first @ .., last] if is_free(search, &plan, &decisions, &free)? => {
-            told.push(format!("any {} and {last} works here", first.join(", ")));
+            told.push(tried(&format!("{} and {last}", first.join(", "))));
         }
-        _ => told.extend(nouns.iter().map(|noun| format!("any {noun} works here"))),
+        _ => told.extend(nouns.iter().map(|noun| tried(noun))),
     }
     settings(search, &plan, told)?;
     numbers(search, &plan, told)
+}
+
+/// What was done to find that these questions may be answered otherwise: others might still not do.
+fn tried(nouns: &str) -> String {
+    let count = ENTROPY_COUNT * SEVERITIES.len() as u64;
+    format!("{count} other draws of {nouns} were tried, half usual and half hostile: all fail the same way")
 }
 
 fn what_of(name: &str) -> &str {
@@ -79,7 +88,7 @@ fn is_free(
     let is_kept = |name: &str| DecisionName::parse(name).is_some() && !free.iter().any(|each| each.has(what_of(name)));
     let pins = decisions.iter().filter(|(name, _)| is_kept(name)).cloned().collect();
     let mut open = Plan { pins, ..plan.clone() };
-    for severity in [Severity::Usual, Severity::Hostile] {
+    for severity in SEVERITIES {
         open.world.severity = severity;
         for number in 0..ENTROPY_COUNT {
             open.entropy = Some(Entropy::of("shrink", Seed(number)));
@@ -104,7 +113,7 @@ fn settings(search: &mut Search<'_>, plan: &Plan, told: &mut Vec<String>) -> Res
         let mut other = plan.clone();
         other.world.runtime_build = RuntimeBuild::November2026;
         if shows(search, &other)? {
-            told.push("either build of the runtime works here".to_owned());
+            told.push("the other build of the runtime was tried: it fails the same way".to_owned());
         }
     }
     Ok(())

@@ -5,14 +5,18 @@
 //! ([`edit`]); each accepted step goes down in one order ([`weight`]), so that it ends, and it is done when no single
 //! removal or simplification is left that keeps the failure ([`candidates`]).
 
+mod action;
 mod code;
 pub mod edit;
 pub mod element;
 mod irrelevant;
+mod kind;
+mod literal;
 mod name;
 pub mod number;
 mod search;
 mod setting;
+mod statement;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -91,6 +95,8 @@ pub struct Shrinking {
     pub summary: Shrunk,
     /// Findings that were met on the way and that the plan itself does not show, each with the least plan that does.
     pub others: BTreeMap<Signature, Plan>,
+    /// Pins of the plan that was handed in that had no effect in its run; they were dropped before anything else.
+    pub unused_pins: Vec<String>,
 }
 
 /// Makes a plan that shows `target` as small and simple as it can be. The result is a function of build, plan, target and
@@ -106,9 +112,9 @@ pub fn shrink(
     judge: &mut dyn Judge,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Shrinking, Error> {
-    let options =
-        TrialOptions { is_judged: true, are_pins_optional: false, tells_decisions: true, counts_reach: false };
-    let base = judge.judge(plan, options)?;
+    let strict = TrialOptions { is_judged: true, tells_decisions: true, ..TrialOptions::default() };
+    // A plan from elsewhere may pin what its run never asks for, such as one of the corpus with its defect switched on.
+    let base = judge.judge(plan, TrialOptions { are_pins_optional: true, ..strict })?;
     check_target(&base, target)?;
     let mut search = Search {
         judge,
@@ -124,7 +130,7 @@ pub fn shrink(
     };
     check_valid(&search.best)?;
     let pin_count = search.best.pins.len() as u64;
-    let confirmed = search.ask(&search.best.clone(), options).map_err(error_of)?;
+    let confirmed = search.ask(&search.best.clone(), strict).map_err(error_of)?;
     if !confirmed.shows(target) {
         return Err(Error::harness(format!(
             "{target} does not show any more once the decisions of the plan's entropy are pinned: the harness does not repeat this run"
@@ -146,7 +152,7 @@ pub fn shrink(
         sizes: told::sizes(plan, &search.best, pin_count),
         irrelevant,
     };
-    Ok(Shrinking { plan: search.best, ending, summary, others: search.others })
+    Ok(Shrinking { plan: search.best, ending, summary, others: search.others, unused_pins: base.unused_pins })
 }
 
 fn ending_of(done: Result<(), Stop>) -> Result<Ending, Error> {
@@ -192,7 +198,7 @@ fn check_target(base: &Answer, target: &Signature) -> Result<(), Error> {
     Err(Error::usage(format!("the plan does not show `{target}`: it shows {}", shown.join(", "))))
 }
 
-/// The same plan with its entropy spent: every decision that was not the calm one is pinned.
+/// The same plan with its entropy spent: every decision that was not the calm one is pinned, and no other.
 fn concrete(plan: &Plan, base: &Answer) -> Plan {
     let pins = base.decisions.iter().filter(|(_, value)| *value > 0).cloned().collect();
     Plan { entropy: None, pins, ..plan.clone() }

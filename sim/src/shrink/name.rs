@@ -1,5 +1,6 @@
 //! Names and order of what a plan lists: the first client is `s1`, and what could stand in either order stands in one.
 
+use super::action;
 use scenarios::decision::DecisionName;
 use scenarios::plan::{Effect, Plan, When, client_of};
 use std::collections::BTreeMap;
@@ -113,21 +114,48 @@ fn fault_key(plan: &Plan, fault: usize) -> String {
     serde_json::to_string(&plan.faults[fault]).unwrap_or_default()
 }
 
-/// Pairs of clients, and of faults, that stand in the wrong order.
-pub fn disorder(plan: &Plan) -> u64 {
-    let clients: Vec<String> = (0..plan.clients.len()).map(|at| client_key(plan, at)).collect();
-    let faults: Vec<String> = (0..plan.faults.len()).map(|at| fault_key(plan, at)).collect();
-    inversions(&clients) + inversions(&faults)
+fn caller_key(plan: &Plan, caller: usize) -> String {
+    serde_json::to_string(&plan.callers[caller].calls).unwrap_or_default()
 }
 
-fn inversions(keys: &[String]) -> u64 {
-    keys.iter().enumerate().map(|(at, key)| keys[at + 1..].iter().filter(|later| *later < key).count() as u64).sum()
+/// Pairs of clients, of callers, and of faults, that stand in the wrong order.
+pub fn disorder(plan: &Plan) -> u64 {
+    let clients = (0..plan.clients.len()).map(|at| client_key(plan, at));
+    let callers = (0..plan.callers.len()).map(|at| caller_key(plan, at));
+    let faults = (0..plan.faults.len()).map(|at| fault_key(plan, at));
+    inversions(clients) + inversions(callers) + inversions(faults)
+}
+
+/// Pairs of steps that stand in the wrong order, of each client by itself.
+pub fn step_disorder(plan: &Plan) -> u64 {
+    let of_client =
+        |client: &scenarios::plan::ClientPlan| inversions(client.steps.iter().map(|step| action::key(&step.action)));
+    plan.clients.iter().map(of_client).sum()
+}
+
+/// How many pairs there are of which the later is less.
+fn inversions<T: Ord>(keys: impl Iterator<Item = T>) -> u64 {
+    let mut sorted: Vec<T> = Vec::new();
+    let mut count = 0;
+    for key in keys {
+        let at = sorted.partition_point(|each| *each <= key);
+        count += (sorted.len() - at) as u64;
+        sorted.insert(at, key);
+    }
+    count
 }
 
 /// The plan with two neighbours of the clients swapped.
 pub fn swapped_clients(plan: &Plan, first: usize) -> Plan {
     let mut changed = plan.clone();
     changed.clients.swap(first, first + 1);
+    changed
+}
+
+/// The plan with two neighbours of the callers swapped.
+pub fn swapped_callers(plan: &Plan, first: usize) -> Plan {
+    let mut changed = plan.clone();
+    changed.callers.swap(first, first + 1);
     changed
 }
 

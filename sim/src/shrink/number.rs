@@ -1,6 +1,7 @@
 //! The numbers of a plan: where they stand, how simple each is, and which simpler ones there are.
 
-use super::{code, timeline};
+use super::code::{self, Spot};
+use super::timeline;
 use scenarios::plan::{Action, Cut, Effect, HostConfig, Plan, When};
 
 /// Where a number stands; indexes are those of the plan.
@@ -28,8 +29,8 @@ pub enum Place {
     ReleaseNth(usize),
     /// How long a fault holds or delays.
     FaultMs(usize),
-    /// What a statement of a client's code waits: client, step, statement.
-    Wait(usize, usize, usize),
+    /// A number of a code, by its place among them: how long it waits, how large an answer is, or a value.
+    Code(Spot, usize),
     /// How many calls stand in a client's POST: client, step.
     Copies(usize, usize),
     /// After how many events a client drops a connection: client, step.
@@ -53,9 +54,7 @@ pub fn places(plan: &Plan) -> Vec<Place> {
     list.extend((0..plan.clients.len()).map(Place::RequestTimeout));
     list.extend((0..timeline::gaps(plan).len()).map(Place::Gap));
     for (at, client) in plan.clients.iter().enumerate() {
-        for (step, each) in client.steps.iter().enumerate() {
-            let waits = code::waits(&each.action).into_iter();
-            list.extend(waits.map(|(statement, _)| Place::Wait(at, step, statement)));
+        for step in 0..client.steps.len() {
             let numbers =
                 [Place::Copies(at, step), Place::CutEvents(at, step), Place::CutMs(at, step), Place::StallMs(at, step)];
             list.extend(numbers.into_iter().filter(|place| value(plan, place).is_some()));
@@ -64,6 +63,10 @@ pub fn places(plan: &Plan) -> Vec<Place> {
     for at in 0..plan.faults.len() {
         let numbers = [Place::Nth(at), Place::ReleaseNth(at), Place::FaultMs(at)];
         list.extend(numbers.into_iter().filter(|place| value(plan, place).is_some()));
+    }
+    for spot in code::spots(plan) {
+        let count = code::of(plan, spot).map_or(0, |code| code::numbers(code).len());
+        list.extend((0..count).map(|place| Place::Code(spot, place)));
     }
     list.extend([Place::Quiet, Place::QuietAfter]);
     list.extend(plan.pins.keys().cloned().map(Place::Pin));
@@ -111,10 +114,7 @@ pub fn value(plan: &Plan, place: &Place) -> Option<u64> {
             _ => None,
         },
         Place::FaultMs(fault) => plan.faults.get(*fault).and_then(|fault| fault_ms(&fault.effect)),
-        Place::Wait(client, step, statement) => {
-            let step = plan.clients.get(*client)?.steps.get(*step)?;
-            code::waits(&step.action).into_iter().find(|(at, _)| at == statement).map(|(_, ms)| ms)
-        }
+        Place::Code(spot, place) => code::numbers(code::of(plan, *spot)?).get(*place).copied(),
         Place::Copies(client, step) => match action(plan, *client, *step)? {
             Action::Post { copies, .. } => Some(u64::from(*copies)),
             _ => None,
@@ -165,9 +165,9 @@ pub fn with(plan: &Plan, place: &Place, number: u64) -> Option<Plan> {
             Effect::Delay { ms } | Effect::Hold { for_ms: Some(ms), .. } => *ms = number,
             _ => return None,
         },
-        Place::Wait(client, step, statement) => {
-            let step = changed.clients.get_mut(*client)?.steps.get_mut(*step)?;
-            code::set_wait(&mut step.action, *statement, number)?;
+        Place::Code(spot, place) => {
+            let code = code::with_number(code::of(plan, *spot)?, *place, number);
+            changed = code::with(plan, *spot, &code)?;
         }
         Place::Copies(client, step) => match &mut changed.clients.get_mut(*client)?.steps.get_mut(*step)?.action {
             Action::Post { copies, .. } => *copies = small?,

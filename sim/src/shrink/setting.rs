@@ -1,7 +1,7 @@
 //! The settings of a plan that are not numbers: each has a plainer state, and a plan is the simpler the fewer stand otherwise.
 
-use super::code;
-use scenarios::plan::{Action, Core, Edge, Effect, Elicitation, Plan, RuntimeBuild, Severity, Token, When};
+use super::kind;
+use scenarios::plan::{Action, Core, Edge, Effect, Elicitation, Plan, RuntimeBuild, Severity, When};
 
 /// A setting that stands otherwise than in the plainest plan; indexes are those of the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,24 +20,18 @@ pub enum Setting {
     Persona(usize),
     /// A client whose people decide in the browser.
     Browser(usize),
-    /// A token that is not the client's own.
-    Token(usize, usize),
     /// A call that the next step does not wait for.
     Overlap(usize, usize),
     /// A resume of what another client was told.
     Of(usize, usize),
-    /// A call where a ping may do.
-    Call(usize, usize),
     /// A connection that the client drops.
     Cut(usize, usize),
-    /// A POST where a call will do.
-    Post(usize, usize),
     /// A GET without the cursor that the client has.
     Fresh(usize, usize),
-    /// A stream beside others.
-    Beside(usize, usize),
     /// A call of a caller that the next does not wait for.
     CallOverlap(usize, usize),
+    /// A stored object whose id never had a name.
+    Nameless(usize),
     /// A trigger for one session only.
     FaultSession(usize),
     /// A trigger for one root only.
@@ -77,6 +71,9 @@ pub fn settings(plan: &Plan) -> Vec<Setting> {
             add(each.overlap, Setting::CallOverlap(at, call));
         }
     }
+    for (at, stored) in plan.storage.iter().enumerate() {
+        add(!stored.named, Setting::Nameless(at));
+    }
     for (at, fault) in plan.faults.iter().enumerate() {
         add(fault.may_miss, Setting::MayMiss(at));
         if let When::Operation { root, edge, session, .. } = &fault.when {
@@ -99,22 +96,18 @@ pub fn settings(plan: &Plan) -> Vec<Setting> {
 
 /// The settings of one step.
 fn of_action(action: &Action, (at, step): (usize, usize), add: &mut impl FnMut(bool, Setting)) {
-    add(matches!(action, Action::Call { .. }), Setting::Call(at, step));
     let goes_on = matches!(action, Action::Call { overlap: true, .. } | Action::Resume { overlap: true, .. });
     add(goes_on, Setting::Overlap(at, step));
     let of_other = matches!(action, Action::Resume { of: Some(_), .. } | Action::Decide { of: Some(_), .. });
     add(of_other, Setting::Of(at, step));
-    add(matches!(action, Action::Present { token } if *token != Token::Own), Setting::Token(at, step));
-    add(matches!(action, Action::Post { .. }), Setting::Post(at, step));
     let is_cut = matches!(action, Action::Post { cut: Some(_), .. } | Action::Recover { cut: Some(_), .. });
     add(is_cut, Setting::Cut(at, step));
     add(matches!(action, Action::Recover { fresh: true, .. }), Setting::Fresh(at, step));
-    add(matches!(action, Action::Listen {}), Setting::Beside(at, step));
 }
 
-/// How many settings stand otherwise; a severity counts by its grade.
+/// How many settings stand otherwise; a severity counts by its grade, and so does each word that has simpler ones.
 pub fn count(plan: &Plan) -> u64 {
-    settings(plan).len() as u64
+    (settings(plan).len() + kind::simpler(plan).len()) as u64
 }
 
 /// The plan with that setting at its plainest.
@@ -130,31 +123,21 @@ pub fn plain(plan: &Plan, setting: &Setting) -> Option<Plan> {
         Setting::Browser(client) => changed.clients.get_mut(*client)?.elicitation = Elicitation::default(),
         Setting::Overlap(client, step)
         | Setting::Of(client, step)
-        | Setting::Call(client, step)
         | Setting::Cut(client, step)
-        | Setting::Post(client, step)
-        | Setting::Fresh(client, step)
-        | Setting::Beside(client, step)
-        | Setting::Token(client, step) => {
+        | Setting::Fresh(client, step) => {
             let action = &mut changed.clients.get_mut(*client)?.steps.get_mut(*step)?.action;
-            match (setting, &mut *action) {
+            match (setting, action) {
                 (Setting::Overlap(..), Action::Call { overlap, .. } | Action::Resume { overlap, .. }) => {
                     *overlap = false
                 }
                 (Setting::Of(..), Action::Resume { of, .. } | Action::Decide { of, .. }) => *of = None,
-                (Setting::Token(..), Action::Present { token }) => *token = Token::Own,
-                (Setting::Call(..), Action::Call { .. }) => *action = Action::Ping {},
                 (Setting::Cut(..), action) => *action.cut_mut()? = None,
-                (Setting::Post(..), Action::Post { code, .. }) => {
-                    let code = std::mem::take(code);
-                    *action = Action::Call { code, overlap: false };
-                }
                 (Setting::Fresh(..), Action::Recover { fresh, .. }) => *fresh = false,
-                (Setting::Beside(..), Action::Listen {}) => *action = Action::Stream {},
                 _ => return None,
             }
         }
         Setting::MayMiss(fault) => changed.faults.get_mut(*fault)?.may_miss = false,
+        Setting::Nameless(stored) => changed.storage.get_mut(*stored)?.named = true,
         Setting::CallOverlap(caller, call) => changed.callers.get_mut(*caller)?.calls.get_mut(*call)?.overlap = false,
         Setting::FaultSession(fault) | Setting::FaultRoot(fault) | Setting::FaultEnd(fault) => {
             let When::Operation { root, edge, session, .. } = &mut changed.faults.get_mut(*fault)?.when else {
@@ -177,9 +160,4 @@ pub fn plain(plan: &Plan, setting: &Setting) -> Option<Plan> {
         }
     }
     Some(changed)
-}
-
-/// Bytes of code beyond the plainest, in all calls.
-pub fn code_cost(plan: &Plan) -> u64 {
-    plan.clients.iter().flat_map(|client| &client.steps).map(|step| code::cost(&step.action)).sum()
 }

@@ -2,7 +2,7 @@
 
 use super::element::elements_without_pins;
 use super::number::{cost, numbers};
-use super::{name, setting, timeline};
+use super::{action, code, name, setting, timeline};
 use scenarios::plan::Plan;
 
 /// Natural numbers, compared one after the other, so that there is no endless way down.
@@ -12,9 +12,11 @@ pub struct Weight {
     elements: u64,
     /// Pinned decisions.
     pins: u64,
+    /// How far what clients do is from the simplest.
+    actions: u64,
     /// Settings that stand otherwise than in the plainest plan.
     settings: u64,
-    /// Bytes of code.
+    /// How far code is from the plainest.
     code: u64,
     /// Different times.
     moments: u64,
@@ -22,9 +24,13 @@ pub struct Weight {
     roughness: u64,
     /// How large the numbers are.
     size: u128,
+    /// Sum of all times, in ms.
+    times: u128,
     /// How far accounts are from all being one.
     accounts: u64,
-    /// Pairs that stand in the wrong order.
+    /// Pairs of steps of one client that stand in the wrong order.
+    step_disorder: u64,
+    /// Pairs of clients, callers or faults that do.
     disorder: u64,
     /// Things not called by their place.
     misnamed: u64,
@@ -39,12 +45,15 @@ impl Weight {
         Self {
             elements: elements_without_pins(plan).len() as u64,
             pins: plan.pins.len() as u64,
+            actions: action::cost(plan),
             settings: setting::count(plan),
-            code: setting::code_cost(plan),
+            code: code::plan_cost(plan),
             moments: timeline::moments(plan).len() as u64,
             roughness,
             size,
+            times: timeline::total_ms(plan),
             accounts: name::account_cost(plan),
+            step_disorder: name::step_disorder(plan),
             disorder: name::disorder(plan),
             misnamed: name::misnamed(plan),
         }

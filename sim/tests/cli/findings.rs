@@ -77,12 +77,20 @@ fn a_fault_that_never_happens_is_told_and_has_its_exit_code() {
 }
 
 #[test]
-fn a_pin_that_no_decision_asks_for_is_a_harness_error_that_names_it() {
+fn pins_that_do_not_fit_the_run_are_bad_input_and_named_as_they_are() {
     let scratch = Scratch::new("pins");
     let mut plan = scratch.sim(&["plan", "--scenario", SCENARIO, "--seed", "8"]).json();
-    plan["pins"] = serde_json::json!({"s1/never-asked@0#0": 1});
-    scratch.write("plan.json", plan.to_string().as_bytes());
-    let ran = scratch.sim(&["replay", "plan.json"]);
-    assert_eq!(ran.code, 20, "{}", ran.shown());
-    assert!(ran.stdout.contains("`s1/never-asked@0#0`"), "{}", ran.stdout);
+    for (pin, value, expected) in [
+        (
+            "s1/never-asked@17#3",
+            1,
+            "plan.json: the plan pins decisions that this run never took: `s1/never-asked@17#3`",
+        ),
+        ("s1/session-id@0#0", u64::MAX, "plan.json: the plan pins s1/session-id@0#0 to 18446744073709551615, but"),
+    ] {
+        plan["pins"] = serde_json::json!({pin: value});
+        scratch.write("plan.json", plan.to_string().as_bytes());
+        let sentence = super::bad_input::refused(&scratch.sim(&["replay", "plan.json"]), pin);
+        assert!(sentence.starts_with(expected), "{sentence}");
+    }
 }

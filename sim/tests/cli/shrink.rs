@@ -68,6 +68,20 @@ fn what_cannot_be_shrunk_is_said_in_one_sentence() {
     assert_eq!(scratch.files(), before, "nothing is written");
 }
 
+#[test]
+fn pins_that_a_failing_run_does_not_ask_for_are_dropped_and_told() {
+    let scratch = Scratch::new("shrink-pins");
+    let mut plan: serde_json::Value = serde_json::from_str(&write_plan(&scratch, "plan.json")).expect("JSON");
+    plan["pins"] = serde_json::json!({"s1/never-asked@17#3": 1});
+    scratch.write("pinned.json", plan.to_string().as_bytes());
+    let plain = scratch.sim(&["shrink", "plan.json", "--out", "least.json"]);
+    let ran = scratch.sim(&["shrink", "pinned.json", "--out", "least-pinned.json"]);
+    assert_eq!(ran.code, plain.code, "{}", ran.shown());
+    assert_eq!(scratch.read("least.json"), scratch.read("least-pinned.json"));
+    let note = "note: 1 of the pins have no effect in this run, such as s1/never-asked@17#3: they are dropped";
+    assert!(ran.stderr.lines().any(|line| line == note), "{}", ran.shown());
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_shrink_leaves_the_least_plan_so_far() {
