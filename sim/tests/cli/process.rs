@@ -40,8 +40,6 @@ pub fn assert_ran(name: &str, ran: &Ran) {
         (r"  +\d+ events", "  [count] events"),
         (r"\d+ operations", "[count] operations"),
         (r"event \d+ of \d+", "event [count] of [count]"),
-        // How far it is is told every few seconds, so how often depends on the machine.
-        (r"(?m)^shrink: \d+ of at most .*\n", ""),
         (r#""(event_count|operation_count|event)": \d+"#, r#""$1": "[count]""#),
         // Progress is told every few seconds of the clock on the wall.
         (r"(?m)^(fuzz|shrink): \d+ of .*\n", ""),
