@@ -26,6 +26,7 @@ const SEEDS: &[(&str, &[u64])] = &[
     ("residency/cap-eviction", &[1, 4]),
     ("residency/concurrent-cold-builds", &[3, 13]),
     ("residency/reservation-returned", &[61, 84]),
+    ("residency/reset-in-the-queue", &[0, 1]),
     ("residency/nothing-evictable", &[20, 42]),
     ("residency/eviction-request-lost", &[2, 13]),
     ("residency/busy-neighbours", &[17, 63]),
@@ -37,7 +38,7 @@ const SEEDS: &[(&str, &[u64])] = &[
     ("restore/capability-carried", &[5, 63]),
     ("restore/other-organization", &[5, 8]),
     ("disposal/request-in-mid-disposal", &[4, 32]),
-    ("disposal/interrupted", &[7, 46]),
+    ("disposal/interrupted", &[7, 56]),
     ("disposal/two-triggers", &[15, 58]),
     ("disposal/interrupted-before-build", &[12, 21]),
     ("disposal/build-failure", &[4, 5]),
@@ -63,6 +64,7 @@ const SEEDS: &[(&str, &[u64])] = &[
     ("stream/oversize-event", &[17, 19]),
     ("stream/max-age", &[12, 24]),
     ("stream/slow-reader", &[7, 29]),
+    ("stream/more-than-a-bridge-holds", &[0, 1]),
     ("destroy/around-delete", &[0, 6]),
     ("identity/foreign-caller", &[9, 17]),
     ("identity/revoked", &[59, 70]),
@@ -99,7 +101,9 @@ fn check(group: &str) {
 #[test]
 fn every_scenario_has_its_seeds() {
     let told: Vec<&str> = SEEDS.iter().map(|(id, _)| *id).collect();
-    let all: Vec<&str> = catalog::all().map(|scenario| scenario.id).collect();
+    // Those about real clients also tell what the clients did by themselves, in snapshots of their own.
+    let others = catalog::all().map(|scenario| scenario.id).filter(|id| !id.starts_with("clients/"));
+    let all: Vec<&str> = others.collect();
     assert_eq!(told, all);
 }
 

@@ -228,7 +228,7 @@ const RECORD: &str = r#"{
   "campaign": 1, "build": "0123456789abcdef",
   "options": {
     "from": "10", "to": "110", "scenarios": ["idle/stream-stays-open", "swarm/many"], "changes": ["--core=described"],
-    "is_twice": false, "stop_after": 5, "shrink_runs": 200
+    "is_twice": false, "stop_after": 5, "shrink_runs": 200, "run_limit_s": 30, "memory_limit_mib": 4096
   },
   "seed_count": 60, "ended": "time", "twice_count": 4, "event_count": 70000,
   "scenarios": {
