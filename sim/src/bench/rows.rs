@@ -180,11 +180,13 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn names_are_unique_and_every_row_has_something_to_reach_first() {
+    fn names_are_unique_and_what_must_be_reached_comes_first() {
         let names: BTreeSet<&str> = ROWS.iter().map(|row| row.name).collect();
         assert_eq!(names.len(), ROWS.len());
         for row in ROWS {
-            assert!(row.figures.first().is_some_and(|figure| figure.must.is_some()), "{}", row.name);
+            // A row of which nothing must be reached only tells.
+            let must = |figure: &FigureSpec| figure.must.is_some();
+            assert_eq!(row.figures.first().map(must), Some(row.figures.iter().any(must)), "{}", row.name);
             let figures: BTreeSet<&str> = row.figures.iter().map(|figure| figure.name).collect();
             assert_eq!(figures.len(), row.figures.len(), "{}", row.name);
         }
