@@ -9,7 +9,7 @@ mod knocks;
 mod others;
 mod python;
 mod rust;
-#[cfg(test)]
+#[cfg(all(test, madsim))]
 mod tests;
 mod typescript;
 
