@@ -25,7 +25,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 pub use cut::Cut;
 pub use direct::{CallPlan, CallerPlan, PausedPlan, StoredObject};
-pub use fault::{Edge, Effect, ErrorFlag, ErrorKind, FaultPlan, Interruptible, ResetKind, When};
+pub use fault::{Edge, Effect, ErrorFlag, ErrorKind, FaultPlan, Interruptible, ResetKind, UNKNOWN_ERROR_TEXT, When};
 pub use identity::{Elicitation, Token};
 #[cfg(test)]
 pub(crate) use sample::sample;

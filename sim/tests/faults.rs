@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use scenarios::plan::Plan;
+use scenarios::plan::{Plan, UNKNOWN_ERROR_TEXT};
 use scenarios::trace::{Event, Stream};
 use serde_json::{Value as Json, json};
 use sim::exit_code::ExitCode;
@@ -119,10 +119,7 @@ fn a_held_write_can_be_made_to_fail_when_it_is_released_and_then_has_no_effect()
         let expected = if fail.is_null() { Some("ok") } else { Some("failed") };
         assert_eq!(outcome, expected);
         assert!(set_at.is_none_or(|set_at| set_at >= held + 300), "nothing before the release");
-        assert_eq!(
-            has(&result, Stream::Telemetry, "captured", "message", "something nobody expected"),
-            !fail.is_null()
-        );
+        assert_eq!(has(&result, Stream::Telemetry, "captured", "message", UNKNOWN_ERROR_TEXT), !fail.is_null());
     }
 }
 

@@ -17,7 +17,7 @@ use crate::defect::defect;
 use crate::js::{Promise, call, js};
 use crate::mcp;
 use crate::operation::Operation;
-use crate::platform::{JsError, ListAnswer, ListRange, ObjectContext, Storage, micro};
+use crate::platform::{JsError, ListAnswer, ListRange, ObjectContext, Storage, StorageCall, micro};
 use crate::telemetry::log_event;
 
 // Hops are those of the whole row: the trips of the functions around a call that makes up a row of its own are added
@@ -135,11 +135,10 @@ impl EventStore {
                 break;
             }
             let keys = rows.iter().map(|(key, _)| Arc::clone(key)).collect();
-            self.storage().delete_many(&ACK_DELETE_EVENTS, keys).await?;
+            self.delete(&ACK_DELETE_EVENTS, keys).await?;
         }
         self.sequences.borrow_mut().remove(stream);
         self.loading.borrow_mut().remove(stream);
-        forget(&mut self.lengths.borrow_mut(), stream);
         Ok(())
     }
 
@@ -175,24 +174,26 @@ impl EventStore {
         format!("{stream}:{sequence:0SEQUENCE_DIGITS$x}")
     }
 
-    /// Bytes of the events of a stream, in their order; what is known of its other events is forgotten.
-    fn lengths_of(&self, stream: &str, rows: &ListAnswer) -> Vec<usize> {
+    /// Bytes of events, in their order.
+    fn lengths_of(&self, rows: &ListAnswer) -> Vec<usize> {
         let mut lengths = self.lengths.borrow_mut();
-        let known = |(key, message): &(Arc<str>, Arc<Value>)| {
-            let length = lengths.get(key).copied().unwrap_or_else(|| mcp::text_length(message));
-            (Arc::clone(key), length)
+        let length = |(key, message): &(Arc<str>, Arc<Value>)| {
+            *lengths.entry(Arc::clone(key)).or_insert_with(|| mcp::text_length(message))
         };
-        let kept: Vec<(Arc<str>, usize)> = rows.iter().map(known).collect();
-        let sizes = kept.iter().map(|(_, length)| *length).collect();
-        forget(&mut lengths, stream);
-        lengths.extend(kept);
-        sizes
+        rows.iter().map(length).collect()
+    }
+
+    fn delete(&self, operation: &'static Operation, keys: Vec<Arc<str>>) -> StorageCall<usize> {
+        for key in &keys {
+            self.lengths.borrow_mut().remove(key);
+        }
+        self.storage().delete_many(operation, keys)
     }
 
     /// Drops the oldest events over the limits, never the newest: for a final answer it is the only copy.
     async fn trim(&self, stream: &str) -> Result<(), JsError> {
         let rows = self.list(&EVENT_TRIM_LIST, events_of(stream).limit(REPLAY_LIMIT)).await?;
-        let sizes = self.lengths_of(stream, &rows);
+        let sizes = self.lengths_of(&rows);
         let (mut kept_count, mut kept_bytes) = (sizes.len(), sizes.iter().sum::<usize>());
         let mut evicted: Vec<Arc<str>> = Vec::new();
         let mut oldest_first: Vec<_> = rows.iter().zip(sizes).collect();
@@ -221,14 +222,10 @@ impl EventStore {
             remainingBytes = kept_bytes,
         );
         for chunk in evicted.chunks(DELETE_CHUNK) {
-            self.storage().delete_many(&EVENT_TRIM_DELETE, chunk.to_vec()).await?;
+            self.delete(&EVENT_TRIM_DELETE, chunk.to_vec()).await?;
         }
         Ok(())
     }
-}
-
-fn forget(lengths: &mut BTreeMap<Arc<str>, usize>, stream: &str) {
-    lengths.retain(|key, _| stream_of(&key[EVENT_PREFIX.len()..]) != Some(stream));
 }
 
 fn events_of(stream: &str) -> ListRange {

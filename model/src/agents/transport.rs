@@ -251,7 +251,7 @@ impl Transport {
         due.wait().await;
     }
 
-    /// Writes one SSE event to a bridge, synchronously; `kind` is its type, and how it comes to be sent.
+    /// Writes one SSE event to a bridge, synchronously; `kind` is its type, and how it comes to be sent. Gives its bytes.
     fn write_event(
         &self,
         socket: &Socket,
@@ -259,7 +259,7 @@ impl Transport {
         message: &Value,
         event_id: Option<&str>,
         close: bool,
-    ) -> Result<(), JsError> {
+    ) -> Result<usize, JsError> {
         let rpc = mcp::is_response(message).then(|| rpc_of(&message["id"]));
         let (label, number) = (self.ctx.label(), socket.number());
         state_event!("event.sent", label, socket = number, id = event_id, rpc = rpc.as_deref(), how = how);
@@ -278,9 +278,10 @@ fn send_event(
     message: &Value,
     event_id: Option<&str>,
     close: bool,
-) -> Result<(), JsError> {
+) -> Result<usize, JsError> {
     let (id_name, id, id_end) = event_id.map_or(("", "", ""), |id| ("id: ", id, "\n"));
     let event = ["event: ", kind, "\n", id_name, id, id_end, "data: ", &mcp::text_of(message), "\n\n"].concat();
+    let bytes = event.len();
     let frame = Frame::AgentEvent {
         event,
         event_id: event_id.map(str::to_owned),
@@ -288,5 +289,6 @@ fn send_event(
         ack_stream_ids: None,
         close,
     };
-    socket.send(frame.to_text())
+    socket.send(frame.to_text())?;
+    Ok(bytes)
 }

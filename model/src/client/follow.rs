@@ -7,13 +7,11 @@ use std::task::Poll;
 
 use tokio::sync::Notify;
 
-use super::answer::{read_answer, read_stream};
 use super::bare::Client;
 use super::listen::ended;
 use super::persona::{Ended, Fate, Knocks, Next, Persona, Reconnect};
 use super::reading::{Progress, is_success};
 use super::{Answer, Asked, Habit, Op, Outcome, RequestOutcome};
-use crate::net::http_client::HttpConnection;
 use crate::net::timer::with_deadline;
 use crate::rt;
 
@@ -150,7 +148,12 @@ impl Client {
             .following(cursor, self.shared_hint().unwrap_or(hint_ms))
             .answering(&take);
         let lane = self.take_lane();
-        let talk = self.get_after(persona, lost, (&lane.1, sent.as_deref()), cursor, &progress);
+        let attached = || {
+            if !persona.keeps_cursor {
+                cursor.take();
+            }
+        };
+        let talk = self.get_on(&lane.1, Some(&lost.session), (&lost.ids, sent.as_deref()), &progress, attached);
         let left = async {
             while !self.is_left(lost, waiting) {
                 self.habits.settled.notified().await;
@@ -161,36 +164,6 @@ impl Client {
         let outcome = RequestOutcome { status: progress.status.get(), outcome };
         self.observer.request_end(label, request, &outcome);
         outcome
-    }
-
-    async fn get_after(
-        self: &Rc<Self>,
-        persona: &'static Persona,
-        lost: &Lost,
-        (lane, sent): (&str, Option<&str>),
-        cursor: &RefCell<Option<String>>,
-        progress: &Progress<'_>,
-    ) -> Outcome {
-        let mut http = self.request_in(Some(&lost.session), Op::Recover, None);
-        http.headers.extend(sent.map(|cursor| ("last-event-id".to_owned(), cursor.to_owned())));
-        let mut connection = match HttpConnection::connect(&self.config.label, lane, self.config.edge).await {
-            Ok(connection) => connection,
-            Err(error) => return Outcome::Failed(error.to_string()),
-        };
-        let response = match connection.send(http).await {
-            Ok(response) => response,
-            Err(error) => return Outcome::Failed(error.text),
-        };
-        let status = response.status;
-        progress.status.set(Some(status));
-        self.observer.request_head(&self.config.label, progress.request, status, response.header("mcp-session-id"));
-        if !is_success(status) {
-            return read_answer(response, &[], progress).await.outcome;
-        }
-        if !persona.keeps_cursor {
-            cursor.take();
-        }
-        read_stream(response.body, &lost.ids, progress).await.outcome
     }
 
     /// Whether nobody asks any more: the caller waits no longer, or the client was closed or has another session.

@@ -1,6 +1,6 @@
 //! Asking for what a call that was cut should have answered: by the cursor that the client has, or by a fresh GET.
 
-use super::answer::{Reading, read_answer, read_stream};
+use super::answer::{read_answer, read_stream};
 use super::bare::Client;
 use super::reading::{Progress, is_success};
 use super::{Asked, Cut, Op, Outcome, RequestOutcome};
@@ -43,9 +43,22 @@ impl Client {
     }
 
     async fn ask_again(&self, ids: &[String], cursor: Option<&str>, progress: &Progress<'_>) -> Outcome {
-        let mut http = self.request(Op::Recover, None);
+        self.get_on("r", self.session().as_deref(), (ids, cursor), progress, || ()).await
+    }
+
+    /// A GET of its own connection for answers to `ids`, after a cursor where there is one; its body is read to the end.
+    /// `attached` is called once a stream has come.
+    pub(super) async fn get_on(
+        &self,
+        lane: &str,
+        session: Option<&str>,
+        (ids, cursor): (&[String], Option<&str>),
+        progress: &Progress<'_>,
+        attached: impl FnOnce(),
+    ) -> Outcome {
+        let mut http = self.request_in(session, Op::Recover, None);
         http.headers.extend(cursor.map(|cursor| ("last-event-id".to_owned(), cursor.to_owned())));
-        let mut connection = match HttpConnection::connect(&self.config.label, "r", self.config.edge).await {
+        let mut connection = match HttpConnection::connect(&self.config.label, lane, self.config.edge).await {
             Ok(connection) => connection,
             Err(error) => return Outcome::Failed(error.to_string()),
         };
@@ -56,10 +69,10 @@ impl Client {
         let status = response.status;
         progress.status.set(Some(status));
         self.observer.request_head(&self.config.label, progress.request, status, response.header("mcp-session-id"));
-        let Reading { outcome, .. } = match is_success(status) {
-            true => read_stream(response.body, ids, progress).await,
-            false => read_answer(response, &[], progress).await,
-        };
-        outcome
+        if !is_success(status) {
+            return read_answer(response, &[], progress).await.outcome;
+        }
+        attached();
+        read_stream(response.body, ids, progress).await.outcome
     }
 }

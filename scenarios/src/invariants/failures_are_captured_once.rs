@@ -5,7 +5,7 @@
 //! failure as there were such failures, and as many again as requests of the client may have been answered a bare 500.
 
 use super::{Case, Invariant, Kind, Verdict, Violation};
-use crate::plan::{Effect, ErrorKind, client_of};
+use crate::plan::{Effect, ErrorKind, UNKNOWN_ERROR_TEXT, client_of};
 use crate::trace::{Event, Stream};
 use std::collections::BTreeMap;
 
@@ -57,22 +57,21 @@ fn is_session(case: &Case<'_>, who: &str) -> bool {
 fn counted<'t>(case: &Case<'t>, event: &'t Event) -> Option<(&'t str, bool)> {
     let who = event.who()?;
     if event.is(Stream::Telemetry, "captured") {
-        return (event.text("message") == Some(TEXT)).then_some((who, false));
+        return (event.text("message") == Some(UNKNOWN_ERROR_TEXT)).then_some((who, false));
     }
     if event.stream != Stream::Fault || !matches!(&*event.name, "fault.delivered") {
         return None;
     }
     let fault = event.number("fault").and_then(|fault| case.plan.faults.get(usize::try_from(fault).ok()?))?;
     let is_unknown = match &fault.effect {
-        Effect::Fail { error, text, .. } => text.as_ref().map_or(*error == ErrorKind::Unknown, |text| text == TEXT),
+        Effect::Fail { error, text, .. } => {
+            text.as_ref().map_or(*error == ErrorKind::Unknown, |text| text == UNKNOWN_ERROR_TEXT)
+        }
         Effect::Hold { fail, .. } => *fail == Some(ErrorKind::Unknown),
         _ => false,
     };
     is_unknown.then_some((who, true))
 }
-
-/// The text of a planned failure that no classifier knows.
-const TEXT: &str = "something nobody expected";
 
 /// Requests of a session's client that may have been answered a bare 500, which the edge captures too: those that were,
 /// and those that the client did not see the end of.
@@ -90,7 +89,7 @@ mod tests {
     /// A session's step fails at 100 ms, and that is captured so often.
     fn captured(count: u64) -> Builder {
         let failing = Builder::default().fault_of(100, "s1", "fault.delivered", 0);
-        let report = [("what", "report".into()), ("message", TEXT.into())];
+        let report = [("what", "report".into()), ("message", UNKNOWN_ERROR_TEXT.into())];
         let mut trace = (0..count).fold(failing, |trace, _| trace.state(101, "s1", "captured", &report));
         trace.retell("captured", Stream::Telemetry);
         trace

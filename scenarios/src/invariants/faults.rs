@@ -76,14 +76,15 @@ impl<'a> FaultLog<'a> {
                     Some(_) | None => is_within,
                 }
         });
-        let by_loss = self.losses.iter().any(|event| {
-            let concerns = match &*event.name {
-                "isolate.ended" => self.reach.is_in(session, event.text("isolate"), event.at_ms),
-                _ => event.who() == Some(session),
-            };
-            concerns && (from_ms..=to_ms).contains(&event.at_ms)
-        });
-        by_plan || by_loss
+        by_plan || self.is_lost(session, from_ms, to_ms)
+    }
+
+    /// Whether the session's object lost its memory to the platform in that time.
+    fn is_lost(&self, session: &str, from_ms: u64, to_ms: u64) -> bool {
+        self.losses.iter().filter(|event| (from_ms..=to_ms).contains(&event.at_ms)).any(|event| match &*event.name {
+            "isolate.ended" => self.reach.is_in(session, event.text("isolate"), event.at_ms),
+            _ => event.who() == Some(session),
+        })
     }
 
     /// Whether a fault can have touched a session: its own object or client, one that it shares executions with, or, as a
@@ -105,10 +106,8 @@ impl<'a> FaultLog<'a> {
             Some(When::Operation { operation, .. }) => !operation.starts_with("meta ·"),
             Some(When::At { .. }) | None => true,
         };
-        let is_lost = |event: &&Event| event.name == "isolate.ended" || event.who() == Some(session);
-        let is_within = |at_ms: u64| (from_ms..=to_ms).contains(&at_ms);
-        self.delivered.iter().any(|each| is_within(each.at_ms) && is_other(each))
-            || self.losses.iter().copied().filter(is_lost).any(|event| is_within(event.at_ms))
+        let in_time = self.delivered.iter().filter(|each| (from_ms..=to_ms).contains(&each.at_ms));
+        in_time.filter(|each| self.concerns(each, session)).any(is_other) || self.is_lost(session, from_ms, to_ms)
     }
 
     /// Whether a step of the edge worker's own was made to fail in that time, one that asks no session: with whatever text,

@@ -110,6 +110,9 @@ pub enum Effect {
     },
 }
 
+/// The text of [`ErrorKind::Unknown`].
+pub const UNKNOWN_ERROR_TEXT: &str = "something nobody expected";
+
 /// Kinds of errors an operation can be made to fail with (session-core §4.1, platform facts 96–109).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,7 +1,7 @@
 //! The errors of the platform that a plan names by their kind.
 
 use model::platform::JsError;
-use scenarios::plan::{ErrorFlag, ErrorKind, ResetKind};
+use scenarios::plan::{ErrorFlag, ErrorKind, ResetKind, UNKNOWN_ERROR_TEXT};
 
 /// What a reset of that kind ends the object with.
 pub(super) fn reset_error(kind: ResetKind) -> JsError {
@@ -31,7 +31,7 @@ pub(super) fn error_of(kind: ErrorKind, text: Option<&str>, flags: Option<&[Erro
         ErrorKind::InternalError => JsError::new("internal error; reference = 000000000000000000000000"),
         ErrorKind::Retryable => JsError::connection_lost(),
         ErrorKind::Destroyed => JsError::aborted("destroyed"),
-        ErrorKind::Unknown => JsError::new("something nobody expected"),
+        ErrorKind::Unknown => JsError::new(UNKNOWN_ERROR_TEXT),
     };
     if let Some(text) = text {
         error.message = text.into();

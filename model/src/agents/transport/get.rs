@@ -23,8 +23,6 @@ crate::operations! {
 const SUPERSEDED: (u16, &str) = (1000, "Superseded by resumed stream");
 /// SSE comment of the frame that ends a GET after a replay.
 const REPLAY_COMPLETE: &str = ": replay-complete\n\n";
-/// What a replayed event is beside its message, in bytes and rounded up: field names, type, id.
-const EVENT_FRAME_BYTES: usize = 128;
 
 impl Transport {
     /// Handles a GET. The framework does not wait for it; a failure leaves the listener on keepalives.
@@ -88,7 +86,8 @@ impl Transport {
     async fn replay_after(&self, socket: &Socket, cursor: &str) -> bool {
         let mut has_response = false;
         let replay = self.events.replay_after(cursor, |id, message| {
-            has_response |= self.replay_event(socket, id, message);
+            self.replay_event(socket, id, message);
+            has_response |= mcp::is_response(message);
         });
         drop(js(replay).await);
         has_response
@@ -119,8 +118,8 @@ impl Transport {
             self.replaying.borrow_mut().insert(stream.to_owned(), socket.number());
             let mut has_response = false;
             let replay = self.events.replay_all(stream, |id, message| {
-                has_response |= self.replay_event(socket, id, message);
-                replayed.bytes += mcp::text_length(message) + EVENT_FRAME_BYTES;
+                replayed.bytes += self.replay_event(socket, id, message);
+                has_response |= mcp::is_response(message);
             });
             js(replay).await?;
             let list = if has_response { &mut replayed.answered } else { &mut replayed.unanswered };
@@ -129,10 +128,9 @@ impl Transport {
         Ok(replayed)
     }
 
-    /// Writes a stored event, a throw ignored; true when it is a response.
-    fn replay_event(&self, socket: &Socket, id: &str, message: &Value) -> bool {
-        drop(self.write_event(socket, (MESSAGE, "replay"), message, Some(id), false));
-        mcp::is_response(message)
+    /// Writes a stored event, a throw ignored: its bytes.
+    fn replay_event(&self, socket: &Socket, id: &str, message: &Value) -> usize {
+        self.write_event(socket, (MESSAGE, "replay"), message, Some(id), false).unwrap_or(0)
     }
 }
 

@@ -64,7 +64,7 @@ impl Transport {
             }
         }
         match newest {
-            Some((_, socket)) => self.write_event(&socket, LIVE, &message, event_id.as_deref(), false),
+            Some((_, socket)) => self.write_event(&socket, LIVE, &message, event_id.as_deref(), false).map(drop),
             None => Ok(()),
         }
     }
