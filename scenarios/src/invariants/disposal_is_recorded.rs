@@ -4,6 +4,7 @@
 mod tests;
 
 use super::faults::FaultLog;
+use super::limits::SECTION_MS_MAX;
 use super::replay::Replay;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::plan::Plan;
@@ -34,8 +35,6 @@ const AGREED: [(&str, &str, &str); 4] = [
     ("reason", "reason", "mcp.session.dispose_reason"),
 ];
 
-/// A section that the platform ended for its length kept everything out for so long, exports too (platform facts 30, 36).
-const SECTION_MS_MAX: u64 = 30_000;
 /// What the platform says of the object that such a section was in.
 const SECTION_TOO_LONG: &str = "blockConcurrencyWhile() in a Durable Object waited for too long";
 
@@ -161,6 +160,7 @@ fn disposals<'t>(case: &Case<'t>) -> BTreeMap<&'t str, Vec<Disposal<'t>>> {
     Replay::each(case, |replay, event| {
         let lose = |list: &mut Vec<Disposal>| {
             // What was exported shortly before may not have left either: it goes with the object that sends it.
+            // Such a section kept everything out for so long, exports too (platform fact 30).
             let kept_in_ms = if is_section_too_long(event) { SECTION_MS_MAX } else { 0 };
             let until_ms = |end: u64| end + EXPORT_MS_MAX + kept_in_ms;
             let is_under_way = |each: &&mut Disposal| each.end_ms.is_none_or(|end| event.at_ms <= until_ms(end));
