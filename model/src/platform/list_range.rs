@@ -34,6 +34,7 @@ impl ListRange {
 
     pub(super) fn take(&self, values: &BTreeMap<Arc<str>, Arc<Value>>) -> ListAnswer {
         use std::ops::Bound::{Excluded, Included, Unbounded};
+        // Fact: 56. A list is ordered by UTF-8 bytes; its bounds, direction and limit are as named. [R:S2]
         let from = match &self.start_after {
             Some(after) if **after >= *self.prefix => Excluded(Arc::clone(after)),
             _ => Included(Arc::clone(&self.prefix)),

@@ -43,7 +43,7 @@ fn fact_140_an_accepted_socket_survives_eviction_and_its_frame_constructs_the_ob
 }
 
 #[test]
-fn fact_14_an_object_with_a_call_in_progress_is_not_evicted() {
+fn fact_14_18_an_object_with_a_call_in_progress_is_not_evicted() {
     play(
         |ctx, method, _| async move { common(ctx, method).await },
         |world| async move {
