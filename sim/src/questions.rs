@@ -29,7 +29,7 @@ impl Question {
 /// All questions. Every one that a run asks belongs to one group.
 pub const QUESTIONS: &[Question] = &[
     Question::new("latency", &["latency.", "net."], &["29", "208"]),
-    Question::new("commit time", &["commit"], &["40", "218"]),
+    Question::new("commit time", &["commit"], &["218"]),
     Question::new("lateness of alarms", &["alarm.late"], &["68", "210"]),
     Question::new("order of what meets in one millisecond", &["order."], &["208"]),
     Question::new("rounding of due times", &["round-up"], &["69", "208"]),

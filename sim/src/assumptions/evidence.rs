@@ -1,5 +1,6 @@
 //! How well something about the platform is known: by the sources of the facts that say so.
 
+use super::list::Basis;
 use model::platform::fact_list;
 use std::fmt;
 
@@ -14,6 +15,8 @@ pub enum Grade {
     Reported,
     /// No fact says so: it is the world around the platform that does it, or the simulator alone.
     Unknown,
+    /// The facts say that the platform never does so.
+    Never,
 }
 
 impl fmt::Display for Grade {
@@ -23,6 +26,7 @@ impl fmt::Display for Grade {
             Grade::Documented => "documented",
             Grade::Reported => "reported only",
             Grade::Unknown => "no fact about the platform",
+            Grade::Never => "the platform never does so",
         })
     }
 }
@@ -54,6 +58,16 @@ impl Evidence {
         }
         let grade = sources.iter().map(|source| grade_of(source)).min().unwrap_or(Grade::Unknown);
         Self { facts: numbers.to_vec(), sources, grade }
+    }
+
+    /// What is known of a fault of that basis.
+    pub fn of_basis(basis: Basis) -> Self {
+        let without_facts = |grade| Self { facts: Vec::new(), sources: Vec::new(), grade };
+        match basis {
+            Basis::Facts(numbers) => Self::of(numbers),
+            Basis::World => without_facts(Grade::Unknown),
+            Basis::Never => without_facts(Grade::Never),
+        }
     }
 }
 

@@ -1,16 +1,61 @@
 //! What is assumed of the platform beside the questions that it decides: faults that it may show, and switches.
 
-use scenarios::plan::{Effect, Plan, RuntimeBuild};
+use model::operation::{Kind, Operation};
+use scenarios::plan::{Effect, FaultPlan, Plan, RuntimeBuild, When};
 
-/// The facts that say that the platform may do so; none for what the world around it does.
-pub fn facts_of(effect: &Effect) -> &'static [&'static str] {
-    match effect {
-        Effect::Reset { .. } => &["21", "216"],
-        Effect::Evict {} => &["13", "15", "215"],
-        Effect::Fail { .. } => &["96", "109"],
-        Effect::Delay { .. } | Effect::Hold { .. } => &["29", "209"],
-        Effect::Interrupt { .. } => &[],
+/// What says that the platform may do what a fault does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// These facts, by number.
+    Facts(&'static [&'static str]),
+    /// No fact: it is the world around the platform that does it, or code of the host.
+    World,
+    /// The platform never does it: nothing else happens while such a step goes on.
+    Never,
+}
+
+/// On what a fault rests.
+pub fn basis_of(fault: &FaultPlan) -> Basis {
+    let operation = match &fault.when {
+        When::Operation { operation, .. } => operation.as_str(),
+        When::At { .. } => "",
+    };
+    match &fault.effect {
+        Effect::Reset { .. } => Basis::Facts(&["21", "216"]),
+        Effect::Evict {} => Basis::Facts(&["13", "15", "215"]),
+        Effect::Interrupt { .. } => Basis::World,
+        Effect::Delay { .. } | Effect::Hold { .. } if operation == COMMIT => Basis::Facts(&["218"]),
+        effect => basis_at(step_of(operation), matches!(effect, Effect::Fail { .. })),
     }
+}
+
+/// The operation in which the writes of a turn become durable.
+const COMMIT: &str = "platform · commit";
+
+/// On what it rests that such a step fails, or else that it takes long.
+fn basis_at(step: Option<&Operation>, is_failure: bool) -> Basis {
+    let Some(step) = step else { return Basis::World };
+    match (step.kind, is_failure) {
+        (Kind::Storage, true) => Basis::Facts(&["96", "109"]),
+        (Kind::Storage, false) => Basis::Facts(&["28"]),
+        (Kind::Section, _) => Basis::Facts(&["30", "36"]),
+        (Kind::Io, false) if CALLS.contains(&last_part(step.name)) => Basis::Never,
+        (Kind::Io | Kind::Fiber, false) => Basis::Facts(&["29", "209"]),
+        (Kind::Micro, false) => Basis::Never,
+        _ => Basis::World,
+    }
+}
+
+/// Steps that wait for code of the host itself, by the last part of their names: that code may take long, but between the
+/// call and its first line, or between its last line and the caller's next, nothing comes in.
+const CALLS: &[&str] = &["start", "join", "join-disposal", "teardown", "teardown failed", "dispose"];
+
+fn last_part(name: &str) -> &str {
+    name.rsplit_once(" · ").map_or(name, |(_, last)| last)
+}
+
+fn step_of(operation: &str) -> Option<&'static Operation> {
+    model::operations::table().iter().flat_map(|group| &group.operations).copied().find(|known| known.name == operation)
 }
 
 /// A switch of the plan.

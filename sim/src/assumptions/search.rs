@@ -1,7 +1,7 @@
 //! The runs that show what a failure rests on.
 
 use super::evidence::Evidence;
-use super::list::{SWITCHES, facts_of};
+use super::list::{SWITCHES, basis_of};
 use super::{Assumptions, DRAW_COUNT, Decided, Draws, Free, Planned, RUNS_MAX, Switched, Value};
 use crate::error::Error;
 use crate::questions::{QUESTIONS, Question};
@@ -167,7 +167,7 @@ impl<'a> Search<'a> {
             let mut without = self.plan.clone();
             without.faults.remove(index);
             let is_needed = !self.fails(&without)?;
-            let evidence = Evidence::of(facts_of(&fault.effect));
+            let evidence = Evidence::of_basis(basis_of(fault));
             planned.push(Planned { index, what: fault.to_string(), is_needed, evidence });
         }
         Ok(planned)

@@ -3,13 +3,16 @@
 use super::*;
 use crate::exit_code::ExitCode;
 use crate::trial::{Answer, Found, TrialOptions};
-use scenarios::plan::Severity;
+use scenarios::plan::{Edge, Effect, FaultPlan, Severity, When};
 use scenarios::seed::{Entropy, Seed};
+
+/// Whether a run fails, by the value of each decision and by its plan.
+type Fails = fn(&dyn Fn(&str) -> u64, &Plan) -> bool;
 
 /// A judge that asks fixed decisions and fails by a rule over their values.
 struct Rule {
     asks: &'static [(&'static str, u64)],
-    fails: fn(&dyn Fn(&str) -> u64, &Plan) -> bool,
+    fails: Fails,
 }
 
 fn signature() -> Signature {
@@ -97,4 +100,27 @@ fn the_ids_of_a_run_stay_what_they_are() {
 fn a_plan_that_holds_is_refused() {
     let told = find(&plan(), &signature(), &mut Rule { asks: ASKS, fails: |_, _| false }, &mut |_| {});
     assert!(matches!(told, Err(Error::Usage(_))), "{told:?}");
+}
+
+#[test]
+fn what_waits_where_nothing_can_wait_is_told_to_be_impossible() {
+    let mut plan = plan();
+    let when = |operation: &str| When::Operation {
+        operation: operation.into(),
+        root: None,
+        edge: Edge::Begin,
+        n: 1,
+        session: None,
+    };
+    plan.faults.push(FaultPlan::new(when("init · db.open"), Effect::Delay { ms: 5 }));
+    plan.faults.push(FaultPlan::new(when("bridge · stub.fetch"), Effect::Delay { ms: 5 }));
+    let found = |fails: Fails| {
+        find(&plan, &signature(), &mut Rule { asks: ASKS, fails }, &mut |_| {}).expect("it is found")
+    };
+    let both = text(&found(|_, plan| plan.faults.len() == 2));
+    assert!(both.contains("no failure that the real platform can show"), "{both}");
+    let second =
+        text(&found(|_, plan| plan.faults.last().is_some_and(|fault| fault.to_string().contains("stub.fetch"))));
+    assert!(second.contains("proved by a probe: facts 29, 209"), "{second}");
+    assert!(second.contains("fault 0: it fails without it as well"), "{second}");
 }

@@ -55,9 +55,14 @@ pub fn document(found: &Assumptions) -> Json {
 }
 
 fn needs(found: &Assumptions) -> Vec<String> {
-    let switches = found.switches.iter().filter(|each| each.is_needed()).flat_map(switch_lines);
-    let faults = found.faults.iter().filter(|each| each.is_needed).flat_map(fault_lines);
-    let lines: Vec<String> = switches.chain(faults).chain(found.decisions.iter().flat_map(decision_lines)).collect();
+    let mut lines: Vec<String> = found.switches.iter().filter(|each| each.is_needed()).flat_map(switch_lines).collect();
+    let faults: Vec<&Planned> = found.faults.iter().filter(|each| each.is_needed).collect();
+    // Faults that rest on the same stand together, with that said once.
+    for alike in faults.chunk_by(|one, other| one.evidence == other.evidence) {
+        lines.extend(alike.iter().map(|fault| format!("fault {}: {}", fault.index, printable(&fault.what))));
+        lines.extend(alike.first().map(|fault| known(&fault.evidence)));
+    }
+    lines.extend(found.decisions.iter().flat_map(decision_lines));
     if lines.is_empty() {
         vec!["nothing of the platform: it fails while all of it is calm and nothing is made to fail".to_owned()]
     } else {
@@ -69,10 +74,6 @@ fn switch_lines(switch: &Switched) -> Vec<String> {
     let passing: Vec<&str> =
         switch.others.iter().filter(|(_, fails)| !fails).map(|(value, _)| value.as_str()).collect();
     vec![format!("{}: with {} it does not fail", switch.what, passing.join(" or ")), known(&switch.evidence)]
-}
-
-fn fault_lines(fault: &Planned) -> Vec<String> {
-    vec![format!("fault {}: {}", fault.index, printable(&fault.what)), known(&fault.evidence)]
 }
 
 fn decision_lines(decided: &Decided) -> Vec<String> {
@@ -115,6 +116,7 @@ fn known(evidence: &Evidence) -> String {
         Grade::Unknown => {
             "  no fact about the platform: the world around it, or code of the host, does this".to_owned()
         }
+        Grade::Never => "  the platform never does so: at such a step nothing can come in".to_owned(),
         grade => {
             let facts = if evidence.facts.len() == 1 { "fact" } else { "facts" };
             format!("  {grade}: {facts} {} [{}]", evidence.facts.join(", "), evidence.sources.join(", "))
@@ -134,6 +136,7 @@ fn conclusion(found: &Assumptions) -> String {
     match weakest(found) {
         None => "a failure that rests on no assumption about the platform".to_owned(),
         Some(Grade::Proved) => "as sure as the probes: all that it needs was seen on the real runtime".to_owned(),
+        Some(Grade::Never) => "no failure that the real platform can show: it waits where nothing can wait".to_owned(),
         Some(grade) => format!("as sure as its weakest assumption: {grade}"),
     }
 }

@@ -23,7 +23,8 @@ pub struct Args {
     /// The plan: as `sim plan` prints it, from a report, or an entry of the corpus
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// In place of the story, say which assumptions about the platform the failure rests on, and how well each is known
+    /// In place of the story, say which assumptions about the platform the failure rests on, and how well each is known; of
+    /// an entry of the corpus the failure that it is kept for
     #[arg(long, conflicts_with_all = ["trace", "whole_story", "ledgers"])]
     assumptions: bool,
     /// With `--assumptions`: the failure that is meant, such as `liveness/idle-runtime-is-released/session`; the gravest
@@ -43,12 +44,13 @@ pub struct Args {
 pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     super::run::check_trace(&args.reporting)?;
     check_trace_spares_plan(args)?;
-    let (plan, is_entry) = args::plan_or_entry(&args.file)?;
-    let plan = args.changes.read()?.change(plan)?;
+    let changes = args.changes.read()?;
     let told = if args.assumptions {
-        assume(&plan, args, console)
+        let (plan, meant) = args::failing_plan(&args.file)?;
+        assume(&changes.change(plan)?, args.signature.clone().or(meant), args.reporting.format, console)
     } else {
-        super::run::run_and_tell(&plan, is_entry, &args.reporting, console)
+        let (plan, is_entry) = args::plan_or_entry(&args.file)?;
+        super::run::run_and_tell(&changes.change(plan)?, is_entry, &args.reporting, console)
     };
     told.map_err(|error| match error {
         Error::Usage(sentence) => Error::usage(format!("{}: {sentence}", files::shown(&args.file))),
@@ -57,11 +59,11 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
 }
 
 /// Finds what the failure rests on and tells it; the exit code is the failure's.
-fn assume(plan: &Plan, args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
+fn assume(plan: &Plan, meant: Option<Signature>, format: Format, console: &mut Console) -> Result<ExitCode, Error> {
     interrupt::notice()?;
     let mut judge = InWorker::new(WorkerSpec::plain(RUN_LIMIT));
-    let signature = match &args.signature {
-        Some(signature) => signature.clone(),
+    let signature = match meant {
+        Some(signature) => signature,
         None => {
             let options = TrialOptions { is_judged: true, are_pins_optional: true, ..TrialOptions::default() };
             gravest(&judge.judge(plan, options)?)?
@@ -73,7 +75,7 @@ fn assume(plan: &Plan, args: &Args, console: &mut Console) -> Result<ExitCode, E
     });
     progress.clear();
     let found = found?;
-    match args.reporting.format {
+    match format {
         Format::Text => console.print(&assumptions::text(&found))?,
         Format::Json => console.print_json(&assumptions::document(&found))?,
     }
