@@ -1,5 +1,7 @@
 // The recorder: runs the probes in the real runtime and rewrites the data, or compares with it. README.md says how.
 
+import "./lib/node-version.mjs";
+
 import { join } from "node:path";
 import { differences, shorten, verdict } from "./lib/answers.mjs";
 import { faults, readData, writeData } from "./lib/data.mjs";
@@ -63,6 +65,7 @@ async function record(options, data) {
       if (result.failed) unanswered++;
       else results.set(result.id, result);
     });
+    if (results.size === 0) continue;
     replace(standing(data, part.suite), facts, results, new Date().toISOString().slice(0, 10));
     writeData(options.out, data);
     say(`${name}: ${results.size} results written to ${options.out}`);
@@ -80,7 +83,7 @@ async function check(options, data) {
       say(`${name}  ${result.id}  ${came}${is === "again" ? ", once more" : ""}`);
       if (is === "again") again.push(result.id);
       else counts[is]++;
-      const lines = is === "other" && !result.failed ? differences(before, result) : [];
+      const lines = is === "other" && before && !result.failed ? differences(before, result) : [];
       for (const line of lines.slice(0, SHOWN_DIFFERENCES)) say(`    ${line}`);
       if (lines.length > SHOWN_DIFFERENCES) say(`    and ${lines.length - SHOWN_DIFFERENCES} more`);
     };

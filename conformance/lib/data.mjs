@@ -36,11 +36,15 @@ export function layOut(data) {
 /** Writes beside the file and renames: whoever reads it sees the old data or the new, whole. */
 export function writeData(path, data) {
   const beside = path + ".tmp";
-  const file = openSync(beside, "w");
-  writeSync(file, layOut(data));
-  fsyncSync(file);
-  closeSync(file);
-  renameSync(beside, path);
+  try {
+    const file = openSync(beside, "w");
+    writeSync(file, layOut(data));
+    fsyncSync(file);
+    closeSync(file);
+    renameSync(beside, path);
+  } catch (error) {
+    throw new Failure(EXIT.usage, `the data cannot be written to ${path} (${error.code})`);
+  }
 }
 
 const isText = (value) => typeof value === "string" && value !== "";

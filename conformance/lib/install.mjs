@@ -21,21 +21,22 @@ export function requirePlatform() {
   }
 }
 
-/** The folder with the packages of `name` installed. */
+/** The folder that the packages of `name` are installed in: another lock file is another folder. */
+function folderOf(name) {
+  const lock = readFileSync(join(PINNED, name, "package-lock.json"));
+  return join(INSTALLED, `${name}-${createHash("sha256").update(lock).digest("hex").slice(0, 12)}`);
+}
+
+/** Installs the packages of `name`, unless they are; gives their folder. */
 export function install(name, say) {
-  const pinned = join(PINNED, name);
-  const hash = createHash("sha256")
-    .update(readFileSync(join(pinned, "package-lock.json")))
-    .digest("hex")
-    .slice(0, 12);
-  const folder = join(INSTALLED, `${name}-${hash}`);
+  const folder = folderOf(name);
   if (existsSync(folder)) return folder;
   removeAbandoned();
   say(`installing ${name} from npm ...`);
   const partial = `${folder}.${process.pid}`;
   mkdirSync(partial, { recursive: true });
   process.once("exit", () => rmSync(partial, { recursive: true, force: true }));
-  for (const file of ["package.json", "package-lock.json"]) cpSync(join(pinned, file), join(partial, file));
+  for (const file of ["package.json", "package-lock.json"]) cpSync(join(PINNED, name, file), join(partial, file));
   const options = ["--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1", "--loglevel=error"];
   npm(["ci", ...options], partial, name);
   // another run may have been faster
@@ -43,8 +44,9 @@ export function install(name, say) {
   return folder;
 }
 
-/** Does npm answer at all? Asked before anything is installed, where nobody wants to wait. */
+/** Does npm answer at all, if it is needed? Asked before anything is installed, where nobody wants to wait. */
 export function askNpm(name, timeout) {
+  if (existsSync(folderOf(name))) return;
   const { dependencies } = JSON.parse(readFileSync(join(PINNED, name, "package.json"), "utf8"));
   const [[wanted, version]] = Object.entries(dependencies);
   npm(["view", `${wanted}@${version}`, "version", "--fetch-retries=0"], ROOT, name, timeout);

@@ -4,11 +4,13 @@ import { spawn } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { EXIT, Failure } from "./failure.mjs";
 
 export const COMPATIBILITY_DATE = "2025-04-01";
 export const COMPATIBILITY_FLAGS = ["nodejs_compat", "unsafe_module", "experimental"];
 
 const START_MS = 30_000;
+const unable = (why) => new Failure(EXIT.unable, `the real runtime ${why}`);
 const living = new Set();
 const folders = new Set();
 
@@ -60,7 +62,7 @@ export class Workerd {
   async listening() {
     let late;
     const port = new Promise((resolve, reject) => {
-      late = setTimeout(() => reject(new Error("the runtime did not listen within 30 s")), START_MS);
+      late = setTimeout(() => reject(unable("did not listen within 30 s")), START_MS);
       let text = "";
       this.p.stdio[3].on("data", (data) => {
         text += data;
@@ -70,7 +72,7 @@ export class Workerd {
           if (message.event === "listen") resolve(message.port);
         }
       });
-      this.exited.then((how) => reject(new Error(`the runtime ended (${how}): ${this.output}`)), reject);
+      this.exited.then((how) => reject(unable(`ended as it started (${how}): ${this.output.trim()}`)), reject);
     });
     return port.finally(() => clearTimeout(late));
   }

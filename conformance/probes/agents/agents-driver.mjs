@@ -3,6 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { EXIT, Failure } from "../../lib/failure.mjs";
 import { inParallel, repeat, summarise } from "../../lib/runs.mjs";
 import { temporaryFolder, withProcesses } from "../../lib/workerd.mjs";
 import { AgentsWorkerd } from "./client.mjs";
@@ -37,7 +38,9 @@ function bundle({ packages, esbuild, withoutMcp }) {
     const externals = ["cloudflare:*", "node:*", "workerd:*"].map((name) => "--external:" + name);
     const entry = join(sources, "agents-worker.js");
     const args = [entry, ...flags, conditions, ...externals, ...aliases, "--outfile=" + out, "--log-level=error"];
-    execFileSync(esbuild, args, { stdio: "inherit", cwd: packages });
+    execFileSync(esbuild, args, { stdio: "pipe", cwd: packages });
+  } catch (error) {
+    throw new Failure(EXIT.usage, `esbuild cannot bundle the agents worker: ${String(error.stderr ?? error).trim()}`);
   } finally {
     rmSync(sources, { recursive: true, force: true });
   }
