@@ -1,6 +1,6 @@
 // The data file: read, checked for its form, laid out as it stands, written in one step.
 
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { EXIT, Failure } from "./failure.mjs";
 
 /** An array of plain values stays on one line up to this length. */
@@ -38,7 +38,7 @@ export function writeData(path, data) {
   const beside = path + ".tmp";
   try {
     const file = openSync(beside, "w");
-    writeSync(file, layOut(data));
+    writeFileSync(file, layOut(data));
     fsyncSync(file);
     closeSync(file);
     renameSync(beside, path);

@@ -37,7 +37,7 @@ export function install(name, say) {
   mkdirSync(partial, { recursive: true });
   process.once("exit", () => rmSync(partial, { recursive: true, force: true }));
   for (const file of ["package.json", "package-lock.json"]) cpSync(join(PINNED, name, file), join(partial, file));
-  const options = ["--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1", "--loglevel=error"];
+  const options = ["--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1", "--fetch-timeout=60000", "--loglevel=error"];
   npm(["ci", ...options], partial, name);
   // another run may have been faster
   if (!existsSync(folder)) renameSync(partial, folder);
