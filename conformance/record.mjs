@@ -79,7 +79,7 @@ async function check(options, data) {
     const { name } = part.suite;
     let again = [];
     const compare = (last) => (result, before, came) => {
-      const is = came === "same" ? "same" : last ? "other" : "again";
+      const is = came === "same" ? "same" : last || came === "new" ? "other" : "again";
       say(`${name}  ${result.id}  ${came}${is === "again" ? ", once more" : ""}`);
       if (is === "again") again.push(result.id);
       else counts[is]++;
