@@ -173,7 +173,12 @@ impl<'a> FaultLog<'a> {
 
     /// The same of a session, and the ms in which the platform let none of its timers fire.
     pub fn held_ms_of(&self, session: &str, from_ms: u64, to_ms: u64) -> u64 {
-        self.held_ms(from_ms, to_ms) + self.jams.lasted_ms(session, from_ms, to_ms)
+        self.held_ms(from_ms, to_ms) + self.jammed_ms(session, from_ms, to_ms)
+    }
+
+    /// The ms of that time in which the platform let none of the session's timers fire.
+    pub fn jammed_ms(&self, session: &str, from_ms: u64, to_ms: u64) -> u64 {
+        self.jams.lasted_ms(session, from_ms, to_ms)
     }
 
     /// Whether a planned fault kept an export from coming out in that time.
