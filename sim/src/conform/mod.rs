@@ -5,6 +5,9 @@
 //! or mended stands in named lists with its reason.
 
 mod alarms;
+mod background;
+mod contexts;
+mod errors;
 mod excuses;
 mod front;
 mod gates;

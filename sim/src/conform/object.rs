@@ -159,7 +159,7 @@ impl Probe {
 
     /// `ctx.abort(reason)`: nothing follows.
     pub async fn abort(&self, reason: &str) -> Answer {
-        self.ctx.abort(reason);
+        self.ctx.abort(reason)?;
         std::future::pending().await
     }
 
@@ -216,8 +216,8 @@ impl DurableObject for Probe {
     }
 }
 
-/// A server elsewhere, as the probes' loopback server is: `/slow/<ms>` answers after that time.
-pub struct Server;
+/// A server elsewhere, as the probes' loopback server is: `/slow/<ms>` answers after that time, `/ws` takes a socket.
+pub struct Server(pub ObjectContext);
 
 impl DurableObject for Server {
     fn rpc(self: Rc<Self>, method: &'static str, _: Value) -> LocalFuture<Answer> {
@@ -225,6 +225,10 @@ impl DurableObject for Server {
     }
 
     fn fetch(self: Rc<Self>, request: FetchRequest) -> LocalFuture<Result<FetchResponse, JsError>> {
+        if request.path == "/ws" {
+            let accepted = self.0.accept_web_socket(&request, "server").map(|socket| Some(socket.number()));
+            return Box::pin(async { accepted.map(|socket| FetchResponse { status: 101, body: String::new(), socket }) });
+        }
         Box::pin(async move {
             let ms = request.path.strip_prefix("/slow/").and_then(|ms| ms.parse().ok());
             if let Some(ms) = ms {

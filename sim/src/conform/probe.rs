@@ -67,6 +67,9 @@ pub const GROUPS: &[Group] = &[
     Group { name: "storage", side: Side::Core, probes: super::storage::PROBES },
     Group { name: "alarms", side: Side::Core, probes: super::alarms::PROBES },
     Group { name: "gates", side: Side::Core, probes: super::gates::PROBES },
+    Group { name: "errors", side: Side::Core, probes: super::errors::PROBES },
+    Group { name: "contexts", side: Side::Core, probes: super::contexts::PROBES },
+    Group { name: "background", side: Side::Core, probes: super::background::PROBES },
     Group { name: "resets", side: Side::Core, probes: super::resets::PROBES },
 ];
 

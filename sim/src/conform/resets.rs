@@ -76,7 +76,7 @@ async fn code_after_abort() -> Answer {
 async fn abort_by_timer() -> Answer {
     let s = Peer::fresh();
     let armed = s.run(|o| async move {
-        EventLoop::current().set_timer(50, Box::new(move || o.ctx.abort("aborted by timer")));
+        EventLoop::current().set_timer(50, Box::new(move || drop(o.ctx.abort("aborted by timer"))));
         Ok(json!("armed"))
     });
     armed.wait().await?;

@@ -71,7 +71,7 @@ impl World {
         for (name, has_alarm) in [("Probe", true), ("ProbeKv", true), ("NoAlarm", false)] {
             classes.insert(name, class(move |ctx| Probe::construct(ctx, has_alarm)));
         }
-        classes.insert("Server", class(|_| Rc::new(Server)));
+        classes.insert("Server", class(|ctx| Rc::new(Server(ctx))));
         let config = ClusterConfig { isolate_count: 1, build: suite.build, classes };
         let cluster = Cluster::start(config);
         let worker = Worker::start(&cluster, "worker", WORKER_ADDRESS);
