@@ -10,6 +10,7 @@ use super::alarm::{AlarmInfo, AlarmLetter};
 use super::error::JsError;
 use super::isolate::{Isolate, IsolateId};
 use super::object::{DurableObject, ObjectContext, ObjectKey};
+use super::setting::Setting;
 use super::socket::ToClient;
 use super::stub::ReplyLetter;
 use crate::js::{EventLoop, Inbox, Lane, Letter};
@@ -44,18 +45,23 @@ pub(super) struct Durable {
     pub values: BTreeMap<Arc<str>, Arc<Value>>,
     /// The armed alarm in epoch milliseconds; while a retry waits, the original past time.
     pub alarm: Option<u64>,
+    /// Whoever set that alarm knew its own name, and the newer build keeps it beside the time (platform facts 8, 9).
+    pub alarm_knows_name: bool,
     /// The delivery that has begun and not ended; it is repeated when its isolate ends (platform fact 70).
     pub running: Option<AlarmInfo>,
     /// An alarm change became durable since that delivery began: the change stands, whatever becomes of the delivery.
     pub touched: bool,
     /// The latest due time for which a letter is on its way.
     pub letter_due: Option<u64>,
+    /// That letter is a retry.
+    pub retry_waits: bool,
     /// How often an incarnation was reset, and by what the last time: stubs made before are broken.
     pub resets: (u64, Option<JsError>),
 }
 
 pub(super) struct State {
     pub config: ClusterConfig,
+    pub setting: Setting,
     nodes: Vec<(IsolateId, Node, Arc<Inbox>)>,
     placement: BTreeMap<ObjectKey, IsolateId>,
     objects: BTreeMap<ObjectKey, Arc<Mutex<Durable>>>,
@@ -80,9 +86,15 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Cluster {
     /// Starts the isolates of `config`, each on a node of its own.
     pub fn start(config: ClusterConfig) -> Self {
+        Self::start_in(config, Setting::default())
+    }
+
+    /// The same with flags, or in another place.
+    pub fn start_in(config: ClusterConfig, setting: Setting) -> Self {
         let count = config.isolate_count;
         let cluster = Cluster(Arc::new(Mutex::new(State {
             config,
+            setting,
             nodes: Vec::new(),
             placement: BTreeMap::new(),
             objects: BTreeMap::new(),
@@ -268,7 +280,11 @@ impl Cluster {
     /// Sends the alarm's wake-up to where the object is, due at `due_ms`.
     pub(super) fn post_alarm(&self, key: &ObjectKey, info: AlarmInfo, due_ms: u64) {
         let durable = self.durable(key);
-        lock(&durable).letter_due = Some(due_ms);
+        {
+            let mut durable = lock(&durable);
+            durable.letter_due = Some(due_ms);
+            durable.retry_waits = info.is_retry();
+        }
         let (_, inbox) = self.route(key);
         let lane = Lane::named(&key.label(), "alarm", 0);
         inbox.post(due_ms, lane, Box::new(AlarmLetter { key: key.clone(), info, due_ms, late_ms: None }));
@@ -281,6 +297,7 @@ impl Cluster {
             let mut durable = lock(&durable);
             durable.values = values;
             durable.alarm = alarm_ms;
+            durable.alarm_knows_name = true;
         }
         if let Some(due_ms) = alarm_ms {
             platform_event!("alarm.set", key.label(), due_at_ms = due_ms, by = "before the run", root = "");

@@ -8,9 +8,36 @@ use std::rc::Rc;
 use super::error::JsError;
 use super::isolate::Isolate;
 use super::object::{Instance, ObjectKey};
-use crate::js::EventLoop;
+use crate::js::{Ctx, EventLoop};
+
+/// How long the local runtime keeps an idle object in memory, in milliseconds (platform fact 15).
+const LOCAL_IDLE_MS: u64 = 10_000;
 
 impl Isolate {
+    /// Where idle objects leave by themselves: notes since when they are, and looks again when their time is over.
+    pub(super) fn watch_idle(&self, event_loop: &EventLoop) {
+        let instances: Vec<Rc<Instance>> = self.objects.borrow().values().map(Rc::clone).collect();
+        for instance in instances {
+            let is_idle = instance.is_idle() && !instance.io.has_timers();
+            if !is_idle {
+                instance.idle_since_ms.set(None);
+            } else if instance.idle_since_ms.get().is_none() {
+                let since_ms = event_loop.now_ms();
+                instance.idle_since_ms.set(Some(since_ms));
+                let ctx = Ctx { context: Rc::clone(&instance.io), section: 0, root: "platform" };
+                let look = Box::new(move || {
+                    if instance.idle_since_ms.get() == Some(since_ms) {
+                        let event_loop = EventLoop::current();
+                        Isolate::of(&event_loop, |isolate| {
+                            isolate.evict_object(&event_loop, &instance.key, Box::new(|| ()));
+                        });
+                    }
+                });
+                event_loop.run_past_gate(since_ms + LOCAL_IDLE_MS, ctx, look);
+            }
+        }
+    }
+
     /// Evicts the object, if it is in memory and idle; says so just before.
     pub(super) fn evict_object(&self, event_loop: &EventLoop, key: &ObjectKey, found: Box<dyn FnOnce()>) {
         let Some(instance) = self.living_instance(key).filter(|instance| instance.is_idle()) else { return };

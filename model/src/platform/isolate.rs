@@ -11,6 +11,7 @@ use super::cluster::{Cluster, RuntimeBuild, lock};
 use super::error::JsError;
 use super::object::{DurableObject, Instance, ObjectContext, ObjectKey};
 use super::operate::{self, Hold, Outcome};
+use super::setting::Setting;
 use super::socket::{ClientSockets, Socket};
 use super::storage::{Batch, Store};
 use super::stub::SlotTable;
@@ -43,6 +44,7 @@ pub struct Isolate {
     pub(super) cluster: Cluster,
     pub(super) slots: SlotTable,
     build: RuntimeBuild,
+    pub(super) setting: Setting,
     pub(super) objects: RefCell<BTreeMap<ObjectKey, Rc<Instance>>>,
     pub(super) by_context: RefCell<BTreeMap<u64, Rc<Instance>>>,
     /// Accepted sockets of objects that were evicted.
@@ -53,6 +55,17 @@ pub struct Isolate {
     module_scope: RefCell<BTreeMap<TypeId, Rc<dyn Any>>>,
 }
 
+/// Whose event constructs an incarnation: it decides whether the incarnation knows its name (platform facts 2, 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WokenBy {
+    /// A caller with its name, or a frame of its socket (fact 140).
+    Name,
+    /// A caller with the text of its id.
+    Id,
+    /// Its alarm.
+    Alarm,
+}
+
 /// Module-scope state of the isolate whose code runs: made at first use, shared by all its objects, gone with it.
 pub fn module_scope<T: Default + 'static>() -> Rc<T> {
     Isolate::current(Isolate::module_scope)
@@ -61,8 +74,10 @@ pub fn module_scope<T: Default + 'static>() -> Rc<T> {
 impl Isolate {
     /// The inside of an isolate.
     pub fn new(id: IsolateId, cluster: Cluster, build: RuntimeBuild) -> Rc<Self> {
+        let setting = lock(&cluster.0).setting;
         Rc::new(Isolate {
             id,
+            setting,
             cluster,
             slots: SlotTable::default(),
             build,
@@ -117,25 +132,32 @@ impl Isolate {
         self.objects.borrow().get(key).map(|instance| Rc::clone(&instance.io))
     }
 
-    /// The incarnation of an object; constructs it when there is none. `by_name`: the caller addressed it by name,
-    /// else (an alarm) only the newer build knows the name (platform facts 2, 7, 8).
-    pub(super) fn instance(&self, event_loop: &Rc<EventLoop>, key: &ObjectKey, by_name: bool) -> Rc<Instance> {
+    /// The incarnation of an object; constructs it when there is none.
+    pub(super) fn instance(&self, event_loop: &Rc<EventLoop>, key: &ObjectKey, woken_by: WokenBy) -> Rc<Instance> {
         if let Some(instance) = self.objects.borrow().get(key) {
             return Rc::clone(instance);
         }
-        let knows_name = key.named && (by_name || self.build == RuntimeBuild::November2026);
+        let store = Store::load(self.cluster.durable(key));
+        let is_told = match woken_by {
+            WokenBy::Name => true,
+            WokenBy::Id => false,
+            // Only the newer build keeps the name beside the time (platform facts 7, 8).
+            WokenBy::Alarm => self.build == RuntimeBuild::November2026 && lock(&store.durable).alarm_knows_name,
+        };
+        let knows_name = key.named && is_told;
         let io = event_loop.new_context(Owner::Object, key.label());
         let instance = Rc::new(Instance {
             key: key.clone(),
             knows_name,
             io: Rc::clone(&io),
-            store: Store::load(self.cluster.durable(key)),
+            store,
             object: RefCell::new(None),
             sockets: RefCell::default(),
             closing: RefCell::default(),
             calls: RefCell::default(),
             outgoing: RefCell::default(),
             alarm_running: std::cell::Cell::new(None),
+            idle_since_ms: std::cell::Cell::new(None),
         });
         self.objects.borrow_mut().insert(key.clone(), Rc::clone(&instance));
         self.by_context.borrow_mut().insert(io.number, Rc::clone(&instance));
@@ -350,6 +372,7 @@ fn apply(instance: &Rc<Instance>, batch: Batch) {
     let Some(change) = batch.alarm else { return };
     let before = std::mem::replace(&mut durable.alarm, change.to);
     durable.touched = true;
+    durable.alarm_knows_name = instance.knows_name;
     match change.to {
         Some(due) => {
             platform_event!("alarm.set", label, due_at_ms = due, by = change.by, root = change.root);
@@ -359,8 +382,11 @@ fn apply(instance: &Rc<Instance>, batch: Batch) {
     }
     let sooner = change.to.filter(|due| durable.letter_due.is_none_or(|on_its_way| *due < on_its_way));
     let running = durable.running.is_some();
+    durable.retry_waits &= change.to.is_some();
+    // Locally the retry that waits runs it (platform fact 83).
+    let is_taken = durable.retry_waits && Isolate::current(|isolate| isolate.setting.is_local);
     drop(durable);
-    if let Some(due) = sooner.filter(|_| !running) {
+    if let Some(due) = sooner.filter(|_| !running && !is_taken) {
         Isolate::current(|isolate| isolate.cluster.post_alarm(&instance.key, AlarmInfo::first(due), due));
     }
 }
@@ -369,6 +395,9 @@ impl Host for Isolate {
     fn turn_over(&self, event_loop: &Rc<EventLoop>) {
         if !self.dirty.borrow().is_empty() {
             self.commit_turn(event_loop);
+        }
+        if self.setting.is_local {
+            self.watch_idle(event_loop);
         }
     }
 

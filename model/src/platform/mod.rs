@@ -13,6 +13,7 @@ mod isolate;
 mod list_range;
 mod object;
 pub(crate) mod operate;
+mod setting;
 mod socket;
 mod storage;
 mod storage_call;
@@ -29,6 +30,7 @@ pub use isolate::{Isolate, IsolateId, TABLE, module_scope};
 pub use list_range::{ListAnswer, ListRange};
 pub use object::{DurableObject, LocalFuture, ObjectContext, ObjectKey};
 pub use operate::{io, join, micro, section, sleep};
+pub use setting::Setting;
 pub use socket::{ClientSocket, Socket, SocketEvent};
 pub use storage::Storage;
 #[cfg(test)]

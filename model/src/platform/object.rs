@@ -107,6 +107,8 @@ pub(super) struct Instance {
     /// What must not leave before writes are durable (output gate, platform fact 46).
     pub outgoing: RefCell<VecDeque<(u64, Message)>>,
     pub alarm_running: Cell<Option<AlarmInfo>>,
+    /// Since when nothing of it goes on; only looked at where idle objects leave by themselves.
+    pub idle_since_ms: Cell<Option<u64>>,
 }
 
 impl ObjectContext {

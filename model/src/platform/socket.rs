@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::error::JsError;
-use super::isolate::Isolate;
+use super::isolate::{Isolate, WokenBy};
 use super::object::{Instance, ObjectContext, ObjectKey};
 use super::operate;
 use super::stub::FetchRequest;
@@ -340,7 +340,7 @@ impl Letter for ToObject {
     fn prepare(&self, event_loop: &Rc<EventLoop>) {
         Isolate::of(event_loop, |isolate| {
             if isolate.keeps_sockets_of(&self.key) {
-                drop(isolate.instance(event_loop, &self.key, true));
+                drop(isolate.instance(event_loop, &self.key, WokenBy::Name));
             }
         });
     }
@@ -350,6 +350,7 @@ impl Letter for ToObject {
         let Some(instance) = found else { return };
         let socket = instance.sockets.borrow().get(&self.number).cloned();
         let Some(socket) = socket else { return };
+        instance.idle_since_ms.set(None);
         let object = instance.object();
         let root = if matches!(self.event, SocketEvent::Close(..)) { "socket-close" } else { "socket-message" };
         let ctx = Ctx { context: Rc::clone(&instance.io), section: 0, root };

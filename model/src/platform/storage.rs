@@ -174,9 +174,10 @@ impl Storage {
         })
     }
 
-    /// `deleteAll()`: acts at once, outside the open transaction (platform fact 44); the alarm stays (fact 62).
+    /// `deleteAll()`: acts at once, outside the open transaction (platform fact 44); the alarm stays where no
+    /// flag says otherwise (fact 62).
     pub fn delete_all(&self, operation: &'static Operation) -> StorageCall<()> {
-        self.call(operation, |instance| {
+        self.call(operation, move |instance| {
             let store = &instance.store;
             if store.in_transaction() {
                 return Err(JsError::new("Cannot call deleteAll() within a transaction"));
@@ -186,6 +187,9 @@ impl Storage {
             store.in_flight.borrow_mut().iter_mut().for_each(|batch| batch.changes.clear());
             lock(&store.durable).values.clear();
             platform_event!("storage.wiped", instance.io.label);
+            if Isolate::current(|isolate| isolate.setting.delete_all_deletes_alarm) {
+                instance.wipe_alarm(operation.name);
+            }
             Ok(())
         })
     }
@@ -324,6 +328,19 @@ impl Instance {
             self.write(|batch| drop(batch.changes.insert(Arc::clone(key), None)));
         }
         existed
+    }
+
+    /// The alarm goes with everything else, at once.
+    fn wipe_alarm(&self, by: &'static str) {
+        let store = &self.store;
+        store.alarm.set(None);
+        store.open.borrow_mut().alarm = None;
+        store.in_flight.borrow_mut().iter_mut().for_each(|batch| batch.alarm = None);
+        let mut durable = lock(&store.durable);
+        durable.touched = true;
+        if durable.alarm.take().is_some() {
+            platform_event!("alarm.deleted", self.io.label, by = by, root = EventLoop::current().root());
+        }
     }
 
     fn change_alarm(&self, to: Option<u64>, by: &'static str) {

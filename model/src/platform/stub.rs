@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::cluster::Cluster;
 use super::error::JsError;
-use super::isolate::Isolate;
+use super::isolate::{Isolate, WokenBy};
 use super::object::{Instance, LocalFuture, ObjectKey};
 use super::operate;
 use crate::js::{Ctx, EventLoop, Inbox, IoContext, Lane, Letter, Promise, SectionId};
@@ -146,6 +146,8 @@ pub struct Stub {
     label: Arc<str>,
     owner: Rc<IoContext>,
     number: u64,
+    /// What a first call of it tells the object.
+    wakes_by: WokenBy,
     /// Resets of the object when the stub was made: a later one breaks it (platform facts 104, 106).
     born: u64,
     rpc_due_ms: Rc<Cell<u64>>,
@@ -157,6 +159,16 @@ pub struct Stub {
 impl Stub {
     /// `namespace.get(id)`: sends nothing (platform fact 12). It belongs to the context that made it.
     pub fn new(key: ObjectKey) -> Self {
+        Self::made(key, WokenBy::Name)
+    }
+
+    /// `namespace.get(namespace.idFromString(hex))`: the object of that key, which the stub tells no name (platform
+    /// facts 2, 3).
+    pub fn by_id(key: ObjectKey) -> Self {
+        Self::made(key, WokenBy::Id)
+    }
+
+    fn made(key: ObjectKey, wakes_by: WokenBy) -> Self {
         let event_loop = EventLoop::current();
         Stub {
             label: key.label(),
@@ -164,6 +176,7 @@ impl Stub {
             key,
             owner: event_loop.ctx().context,
             number: event_loop.next_number(),
+            wakes_by,
             rpc_due_ms: Rc::default(),
             fetch_due_ms: Rc::default(),
             broken: Rc::default(),
@@ -238,7 +251,7 @@ impl Stub {
             Payload::Rpc(..) => ("rpc", Rc::clone(&self.rpc_due_ms)),
             Payload::Fetch(_) => ("fetch", Rc::clone(&self.fetch_due_ms)),
         };
-        let (number, born) = (self.number, self.born);
+        let (number, born, wakes_by) = (self.number, self.born, self.wakes_by);
         Box::new(move || {
             let event_loop = EventLoop::current();
             let cluster = Isolate::current(|isolate| isolate.cluster.clone());
@@ -250,7 +263,7 @@ impl Stub {
             let lane = Lane::named(&label, what, number);
             let fetch = matches!(payload, Payload::Fetch(_));
             let reply = ReplyTo { inbox: Arc::clone(&inbox), slot, call, cluster: cluster.clone(), label, fetch };
-            let sent = target.post(due_ms, lane, Box::new(CallLetter { key, payload, reply, born }));
+            let sent = target.post(due_ms, lane, Box::new(CallLetter { key, payload, reply, born, wakes_by }));
             if !sent {
                 cluster.end_call(call);
                 let lost = ReplyLetter::error(slot, JsError::connection_lost());
@@ -266,6 +279,7 @@ struct CallLetter {
     payload: Payload,
     reply: ReplyTo,
     born: u64,
+    wakes_by: WokenBy,
 }
 
 impl Letter for CallLetter {
@@ -275,7 +289,7 @@ impl Letter for CallLetter {
 
     fn prepare(&self, event_loop: &Rc<EventLoop>) {
         if self.reply.cluster.reset_since(&self.key, self.born).is_none() {
-            drop(Isolate::of(event_loop, |isolate| isolate.instance(event_loop, &self.key, true)));
+            drop(Isolate::of(event_loop, |isolate| isolate.instance(event_loop, &self.key, self.wakes_by)));
         }
     }
 
@@ -283,7 +297,8 @@ impl Letter for CallLetter {
         if let Some(error) = self.reply.cluster.reset_since(&self.key, self.born) {
             return self.reply.reset(event_loop, &error);
         }
-        let instance = Isolate::of(event_loop, |isolate| isolate.instance(event_loop, &self.key, true));
+        let instance = Isolate::of(event_loop, |isolate| isolate.instance(event_loop, &self.key, self.wakes_by));
+        instance.idle_since_ms.set(None);
         let CallLetter { payload, reply, .. } = *self;
         instance.calls.borrow_mut().insert(reply.call, reply.clone());
         let root = match &payload {
@@ -317,13 +332,14 @@ impl Letter for CallLetter {
 
 fn run(instance: &Rc<Instance>, payload: Payload, caller: Arc<Inbox>) -> LocalFuture<Answer> {
     let object = instance.object();
+    let is_kept = Isolate::current(|isolate| isolate.setting.keeps_errors);
     match payload {
         Payload::Rpc(method, arguments) => {
             let call = object.rpc(method, arguments);
             Box::pin(async move {
                 match call.await {
                     Ok(value) => Answer::Value(value),
-                    Err(error) => Answer::Error(error.across_call()),
+                    Err(error) => Answer::Error(error.across(is_kept)),
                 }
             })
         }
@@ -332,7 +348,7 @@ fn run(instance: &Rc<Instance>, payload: Payload, caller: Arc<Inbox>) -> LocalFu
             Box::pin(async move {
                 match call.await {
                     Ok(response) => Answer::Response(response),
-                    Err(error) => Answer::Error(error.across_call()),
+                    Err(error) => Answer::Error(error.across(is_kept)),
                 }
             })
         }

@@ -52,6 +52,11 @@ impl Peer {
         Self::of(self.key.clone())
     }
 
+    /// A stub of the same object by the text of its id, which tells it no name.
+    pub fn by_id(&self) -> Peer {
+        Peer { stub: Rc::new(Stub::by_id(self.key.clone())), key: self.key.clone() }
+    }
+
     /// Calls the object's method, which runs `code`; the call is made at once.
     pub fn run<F>(&self, code: impl FnOnce(Rc<Probe>) -> F + 'static) -> Promise<Answer>
     where

@@ -12,6 +12,7 @@ mod excuses;
 mod front;
 mod gates;
 mod memory;
+mod naming;
 mod object;
 mod probe;
 mod record;

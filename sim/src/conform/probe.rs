@@ -70,6 +70,7 @@ pub const GROUPS: &[Group] = &[
     Group { name: "errors", side: Side::Core, probes: super::errors::PROBES },
     Group { name: "contexts", side: Side::Core, probes: super::contexts::PROBES },
     Group { name: "background", side: Side::Core, probes: super::background::PROBES },
+    Group { name: "naming", side: Side::Core, probes: super::naming::PROBES },
     Group { name: "resets", side: Side::Core, probes: super::resets::PROBES },
 ];
 

@@ -10,7 +10,8 @@ use crate::run::STACK_BYTES;
 use crate::world::run_bare;
 use model::js::Lane;
 use model::platform::{
-    Class, Cluster, ClusterConfig, Control, DurableObject, JsError, LocalFuture, ObjectContext, ObjectKey, Worker,
+    Class, Cluster, ClusterConfig, Control, DurableObject, JsError, LocalFuture, ObjectContext, ObjectKey,
+    Setting, Worker,
 };
 use model::rt;
 use serde_json::Value;
@@ -73,7 +74,12 @@ impl World {
         }
         classes.insert("Server", class(|ctx| Rc::new(Server(ctx))));
         let config = ClusterConfig { isolate_count: 1, build: suite.build, classes };
-        let cluster = Cluster::start(config);
+        let setting = Setting {
+            delete_all_deletes_alarm: suite.flags.delete_all_deletes_alarm,
+            keeps_errors: suite.flags.enhanced_error_serialization,
+            is_local: true,
+        };
+        let cluster = Cluster::start_in(config, setting);
         let worker = Worker::start(&cluster, "worker", WORKER_ADDRESS);
         World { control: Control::new(cluster.clone()), cluster, worker }
     }
