@@ -13,7 +13,16 @@ use crate::js::{Ctx, EventLoop};
 /// How long the local runtime keeps an idle object in memory, in milliseconds (platform fact 15).
 const LOCAL_IDLE_MS: u64 = 10_000;
 
+/// How long the process remembers the name of an object that it evicted, in milliseconds.
+const NAME_KEPT_MS: u64 = 60_000;
+
 impl Isolate {
+    /// Whether the process still knows by which name an object was in memory.
+    pub(super) fn remembers_name(&self, event_loop: &EventLoop, key: &ObjectKey) -> bool {
+        let kept_until = self.names.borrow().get(key).copied();
+        kept_until.is_some_and(|until_ms| event_loop.now_ms() <= until_ms)
+    }
+
     /// Where idle objects leave by themselves: notes since when they are, and looks again when their time is over.
     pub(super) fn watch_idle(&self, event_loop: &EventLoop) {
         let instances: Vec<Rc<Instance>> = self.objects.borrow().values().map(Rc::clone).collect();
@@ -46,6 +55,9 @@ impl Isolate {
         let sockets = std::mem::take(&mut *instance.sockets.borrow_mut());
         if !sockets.is_empty() {
             self.hibernated.borrow_mut().insert(key.clone(), sockets);
+        }
+        if instance.knows_name {
+            self.names.borrow_mut().insert(key.clone(), event_loop.now_ms() + NAME_KEPT_MS);
         }
         self.objects.borrow_mut().remove(key);
         self.by_context.borrow_mut().remove(&instance.io.number);

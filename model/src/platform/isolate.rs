@@ -49,6 +49,8 @@ pub struct Isolate {
     pub(super) by_context: RefCell<BTreeMap<u64, Rc<Instance>>>,
     /// Accepted sockets of objects that were evicted.
     pub(super) hibernated: RefCell<BTreeMap<ObjectKey, BTreeMap<u64, Socket>>>,
+    /// Names of objects that were evicted lately, with when they are forgotten in epoch milliseconds.
+    pub(super) names: RefCell<BTreeMap<ObjectKey, u64>>,
     client_sockets: Rc<ClientSockets>,
     dirty: RefCell<Vec<ObjectKey>>,
     holds: RefCell<BTreeMap<u64, Vec<Hold>>>,
@@ -84,6 +86,7 @@ impl Isolate {
             objects: RefCell::default(),
             by_context: RefCell::default(),
             hibernated: RefCell::default(),
+            names: RefCell::default(),
             client_sockets: Rc::default(),
             dirty: RefCell::default(),
             holds: RefCell::default(),
@@ -144,7 +147,9 @@ impl Isolate {
             // Only the newer build keeps the name beside the time (platform facts 7, 8).
             WokenBy::Alarm => self.build == RuntimeBuild::November2026 && lock(&store.durable).alarm_knows_name,
         };
-        let knows_name = key.named && is_told;
+        // An evicted object is in the process's books for a while, with the name that it had (platform fact 6).
+        let knows_name = key.named && (is_told || self.remembers_name(event_loop, key));
+        self.names.borrow_mut().remove(key);
         let io = event_loop.new_context(Owner::Object, key.label());
         let instance = Rc::new(Instance {
             key: key.clone(),

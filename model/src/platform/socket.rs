@@ -33,6 +33,7 @@ struct ObjectEnd {
     owner: Rc<IoContext>,
     instance: std::rc::Weak<Instance>,
     peer: Arc<Inbox>,
+    tag: Arc<str>,
     attachment: RefCell<Value>,
     open: Cell<bool>,
     last_due_ms: Cell<u64>,
@@ -51,6 +52,7 @@ impl ObjectContext {
             owner: Rc::clone(self.io()),
             instance: Rc::downgrade(&self.instance),
             peer,
+            tag: tag.into(),
             attachment: RefCell::new(Value::Null),
             open: Cell::new(true),
             last_due_ms: Cell::new(0),
@@ -70,6 +72,11 @@ impl Socket {
     /// True while frames can be sent.
     pub fn is_open(&self) -> bool {
         self.0.open.get()
+    }
+
+    /// The tag it was accepted with.
+    pub fn tag(&self) -> &str {
+        &self.0.tag
     }
 
     /// The attachment, which survives hibernation with the socket.
@@ -119,6 +126,7 @@ impl Socket {
             owner: Rc::clone(&instance.io),
             instance: Rc::downgrade(instance),
             peer: Arc::clone(&self.0.peer),
+            tag: Arc::clone(&self.0.tag),
             attachment: RefCell::new(self.attachment()),
             open: Cell::new(self.is_open()),
             last_due_ms: Cell::new(self.0.last_due_ms.get()),

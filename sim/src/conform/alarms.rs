@@ -4,7 +4,7 @@ use super::front::{Answer, Peer, attempt, attempt_for, pluck, sleep, told, undef
 use super::memory;
 use super::object::{Probe, SET_ALARM};
 use super::probe::Probe as Entry;
-use super::probe::front;
+use super::probe::{Drawn, front};
 use super::verdict::LeftOut;
 use model::js::{self, EventLoop};
 use model::platform::{AlarmInfo, JsError};
@@ -15,7 +15,12 @@ use std::rc::Rc;
 pub const PROBES: &[Entry] = &[
     front!("A1", calls()),
     front!("A2", overwritten()),
-    front!("A3", in_the_past()),
+    front!("A3", in_the_past()).drawing(&[Drawn {
+        suite: "core",
+        what: "alarm.late",
+        value: 5,
+        why: "the recorded alarms were late by more than the two trips between worker and object",
+    }]),
     front!("A4", set_inside()),
     front!("A5", deleted_inside("deleteSelf", 500)),
     front!("A6", deleted_inside("deleteThenThrow", 4_500)),
@@ -38,7 +43,12 @@ pub const PROBES: &[Entry] = &[
     front!("A22", set_in_the_constructor()),
     front!("A23", twenty_at_once()),
     front!("A24", forty_in_turn()),
-    front!("A26", for_the_time_that_runs()),
+    front!("A26", for_the_time_that_runs()).drawing(&[Drawn {
+        suite: "core/2026-11-17",
+        what: "alarm.late",
+        value: 1,
+        why: "no recorded alarm of this series was on time to the millisecond",
+    }]),
     front!("A27", reset_from_outside_inside()),
     front!("A28", second_set_meanwhile()),
     front!("AL1", always_throws()),

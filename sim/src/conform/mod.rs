@@ -8,6 +8,7 @@ mod alarms;
 mod background;
 mod contexts;
 mod errors;
+mod eviction;
 mod excuses;
 mod front;
 mod gates;
@@ -17,6 +18,7 @@ mod object;
 mod probe;
 mod record;
 mod resets;
+mod restarts;
 mod sockets;
 mod storage;
 mod verdict;
@@ -46,6 +48,8 @@ pub struct Outcome {
     pub real: Vec<Value>,
     /// What is left out of it, with the reasons.
     pub left_out: Vec<(&'static str, &'static str)>,
+    /// Decisions of its world that are not the calm ones: name, value, reason.
+    pub drawn: Vec<(&'static str, u64, &'static str)>,
     /// What the replay answered.
     pub simulated: Option<Value>,
     /// How they compare.
@@ -138,10 +142,12 @@ fn check_one(suite: &Suite, record: &Record) -> Result<Outcome, Error> {
         group: found.map(|(group, _)| group.name),
         real: record.seen.iter().map(|real| verdict::without(real, &left_out)).collect(),
         left_out: left_out.iter().map(|LeftOut { path, why, .. }| (*path, *why)).collect(),
+        drawn: Vec::new(),
         simulated: None,
         verdict: Verdict::NotReplayed(excuses::reason(suite.side, &record.id)),
     };
     let Some((_, probe)) = found else { return Ok(outcome) };
+    outcome.drawn = probe.drawn_in(&suite.name).iter().map(|drawn| (drawn.what, drawn.value, drawn.why)).collect();
     let excuse = excuses::excuse(&suite.name, &record.id);
     outcome.verdict = match world::replay(probe, suite)? {
         Err(caught) => Verdict::Crashed(caught),

@@ -61,7 +61,7 @@ impl Probe {
             has_alarm,
             ctx,
         });
-        probe.log("ctor");
+        probe.log_with("ctor", json!({ "name": probe.constructor_name.as_deref() }));
         super::gates::construct(&probe);
         probe
     }
@@ -73,8 +73,7 @@ impl Probe {
 
     /// The same, telling something besides.
     pub fn log_with(&self, tag: &'static str, what: Value) {
-        let at_ms = EventLoop::current().now_ms();
-        memory::log(Entry { tag, at_ms, who: self.ctx.key().name.to_string(), what });
+        memory::log(Entry { tag, who: self.ctx.key().name.to_string(), what });
     }
 
     /// `ctx.storage`.
@@ -207,7 +206,7 @@ impl DurableObject for Probe {
     }
 
     fn socket_close(self: Rc<Self>, _: Socket, code: u16) -> LocalFuture<Result<(), JsError>> {
-        self.log_with("ws-close", json!({ "code": code, "instance": self.instance }));
+        self.log_with("ws-close", json!({ "tag": "ws-close", "code": code, "instance": self.instance }));
         Box::pin(async { Ok(()) })
     }
 

@@ -2,13 +2,14 @@
 
 use super::front::{self, Answer, Peer};
 use super::object::{Probe, Server};
-use super::probe::{self, Steps};
+use super::probe::{self, Drawn, Steps};
 use super::record::Suite;
 use crate::capture::{self, Caught};
 use crate::error::Error;
 use crate::run::STACK_BYTES;
 use crate::world::run_bare;
 use model::js::Lane;
+use model::operation::{Intervention, OperationPoint};
 use model::platform::{
     Class, Cluster, ClusterConfig, Control, DurableObject, JsError, LocalFuture, ObjectContext, ObjectKey,
     Setting, Worker,
@@ -47,7 +48,35 @@ pub fn replay(probe: &'static probe::Probe, suite: &Suite) -> Result<Result<Valu
     thread.join().map_err(|_| Error::harness("the thread of a replay panicked while it ended"))
 }
 
+/// Takes the decisions that a probe names as it says, and all others calmly.
+struct Decisions(Vec<Drawn>);
+
+impl Decisions {
+    fn value(&self, what: &str) -> u64 {
+        self.0.iter().find(|drawn| drawn.what == what).map_or(0, |drawn| drawn.value)
+    }
+}
+
+impl rt::Director for Decisions {
+    fn decide(&self, _: &str, what: &str, below: u64) -> u64 {
+        self.value(what).min(below.saturating_sub(1))
+    }
+
+    fn delay_ms(&self, _: &str, what: &str) -> u64 {
+        self.value(what)
+    }
+
+    fn round_up_ms(&self, at_ms: u64) -> u64 {
+        at_ms
+    }
+
+    fn at_operation(&self, _: &OperationPoint<'_>) -> Option<Box<Intervention>> {
+        None
+    }
+}
+
 async fn play(probe: &'static probe::Probe, suite: Suite) -> Value {
+    rt::begin_run(Some(Rc::new(Decisions(probe.drawn_in(&suite.name)))), u64::MAX);
     let world = Rc::new(World::start(&suite));
     let answer = match probe.steps {
         Steps::Front(steps) => world.request(steps).await,
@@ -95,6 +124,11 @@ impl World {
         told.await.expect("a request is answered")
     }
 
+    /// The same, and nobody waits for it.
+    pub fn post(&self, start: impl FnOnce() -> LocalFuture<()> + Send + 'static) {
+        self.worker.handle().request("w".into(), &Lane::named(&"w".into(), "http", 0), Box::new(start));
+    }
+
     /// Has the object of that name run `code`, through a stub of its own, in a request of its own.
     pub async fn call<F>(&self, name: &str, code: impl FnOnce(Rc<Probe>) -> F + Send + 'static) -> Answer
     where
@@ -108,6 +142,20 @@ impl World {
     pub async fn ping(&self, name: &str) -> Answer {
         let name = name.to_owned();
         self.request(move || Box::pin(async move { Peer::named(&name).ping().wait().await })).await
+    }
+
+    /// Has the object of that name set an alarm `ms` ahead that does `todo`.
+    pub async fn set_alarm(&self, name: &str, ms: i64, todo: &'static str) -> Answer {
+        let name = name.to_owned();
+        let set = move || -> LocalFuture<Answer> {
+            Box::pin(async move { Peer::named(&name).set_alarm_doing(ms, todo).wait().await })
+        };
+        self.request(set).await
+    }
+
+    /// The process is killed and started again: its isolate ends, another takes its place.
+    pub fn restart(&self) {
+        self.cluster.isolates().into_iter().for_each(|isolate| self.cluster.end_isolate(isolate));
     }
 
     /// Resets every object of the probe's class from outside.
