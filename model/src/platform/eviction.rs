@@ -74,6 +74,12 @@ impl Isolate {
         instance.sockets.borrow_mut().extend(woken);
     }
 
+    /// A reset reaches the sockets of an object that is not in memory, too (platform fact 143).
+    pub(super) fn drop_kept_sockets(&self, event_loop: &EventLoop, key: &ObjectKey) {
+        let kept = self.hibernated.borrow_mut().remove(key).unwrap_or_default();
+        kept.values().for_each(|socket| socket.drop_by_platform(event_loop));
+    }
+
     /// Whether sockets are kept for an object that is not in memory.
     pub(super) fn keeps_sockets_of(&self, key: &ObjectKey) -> bool {
         self.hibernated.borrow().contains_key(key)

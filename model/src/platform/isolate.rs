@@ -126,6 +126,11 @@ impl Isolate {
         self.build == RuntimeBuild::November2026
     }
 
+    /// A value over 2 MB is refused on the older build only (platform fact 55).
+    pub(super) fn limits_values(&self) -> bool {
+        self.build == RuntimeBuild::May2026
+    }
+
     /// A write to another context's TCP connection hangs on the older build and throws on the newer (platform fact 122).
     pub(super) fn hangs_on_foreign_write(&self) -> bool {
         self.build == RuntimeBuild::May2026
@@ -220,7 +225,7 @@ impl Isolate {
         }
     }
 
-    /// Resets the incarnation of `key` from outside, if there is one; says so just before.
+    /// Resets the incarnation of `key` from outside, or what an evicted one left, if there is either; says so just before.
     pub(super) fn reset_object(
         &self,
         event_loop: &EventLoop,
@@ -231,6 +236,9 @@ impl Isolate {
         if let Some(context) = self.context_of(key).filter(|context| !context.is_dead()) {
             found();
             self.reset(event_loop, &context, error);
+        } else if self.keeps_sockets_of(key) {
+            found();
+            self.drop_kept_sockets(event_loop, key);
         }
     }
 

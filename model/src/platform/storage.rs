@@ -140,6 +140,7 @@ impl Storage {
     ) -> StorageCall<()> {
         let (key, value) = (key.into(), value.into());
         self.call(operation, move |instance| {
+            check_size(&value)?;
             #[cfg(test)]
             observe(instance, operation, "put", json!({"key": &*key, "value": &*value}));
             instance.store.values.borrow_mut().insert(Arc::clone(&key), Arc::clone(&value));
@@ -301,6 +302,27 @@ impl Storage {
         }
         storage_call::perform(operation, Rc::clone(&self.instance), promise, settles_after, effect);
         call
+    }
+}
+
+/// Bytes that a value may have on the older build (platform facts 54, 55).
+const VALUE_MAX: usize = 2_000_000;
+
+/// What a put throws for a value that is too large for its row.
+fn check_size(value: &Value) -> Result<(), JsError> {
+    if bytes_of(value) > VALUE_MAX && Isolate::current(Isolate::limits_values) {
+        return Err(JsError::new("string or blob too big: SQLITE_TOOBIG"));
+    }
+    Ok(())
+}
+
+/// About how long a value is; only texts can make it large.
+fn bytes_of(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(bytes_of).sum(),
+        Value::Object(fields) => fields.iter().map(|(name, field)| name.len() + bytes_of(field)).sum(),
+        _ => 0,
     }
 }
 

@@ -136,7 +136,7 @@ fn side_by_side(outcomes: &[Outcome]) -> String {
     let mut out = String::new();
     for outcome in outcomes {
         let _ = writeln!(out, "{}  {}", printable(&outcome.id), printable(&outcome.description));
-        let _ = writeln!(out, "  suite      {}", outcome.suite);
+        let _ = writeln!(out, "  suite      {}: {}", outcome.suite, printable(&outcome.suite_title));
         for real in &outcome.real {
             let _ = writeln!(out, "  real       {}", printable(&real.to_string()));
         }

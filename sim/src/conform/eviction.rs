@@ -32,7 +32,8 @@ async fn idle(world: Rc<World>) -> Answer {
     let second_b = world.ping("b").await?;
     rt::sleep_ms(2_500).await;
     let second_a = world.ping("a").await?;
-    let stored = world.call("a", |o| async move { Ok(o.get("x").await?.map_or(Value::Null, |value| (*value).clone())) });
+    let stored =
+        world.call("a", |o| async move { Ok(o.get("x").await?.map_or(Value::Null, |value| (*value).clone())) });
     let stored = stored.await?;
     let name = world.call("a", |o| async move { Ok(json!(o.ctx.id_name().as_deref())) }).await?;
     Ok(json!({
@@ -80,9 +81,7 @@ async fn woken_by_its_alarm(world: Rc<World>) -> Answer {
     world.set_alarm("n", AHEAD_MS, "record").await?;
     let set = world.request(move || Box::pin(async move { Peer::of(id).by_id().set_alarm_in(AHEAD_MS).wait().await }));
     set.await?;
-    let set = world.request(|| {
-        Box::pin(async { Peer::named("hexed").by_id().set_alarm_in(AHEAD_MS).wait().await })
-    });
+    let set = world.request(|| Box::pin(async { Peer::named("hexed").by_id().set_alarm_in(AHEAD_MS).wait().await }));
     set.await?;
     rt::sleep_ms(14_500).await;
     let found = |name: &str| -> Vec<Value> {
@@ -117,7 +116,8 @@ async fn client_goes_away(world: Rc<World>) -> Answer {
             let waiting = Peer::named("c").fetch_running(|o| super::gates::wait_timer(o, 1_500));
             let event_loop = EventLoop::current();
             let context = event_loop.ctx().context;
-            event_loop.set_timer(300, Box::new(move || EventLoop::current().kill(&context, JsError::connection_lost())));
+            event_loop
+                .set_timer(300, Box::new(move || EventLoop::current().kill(&context, JsError::connection_lost())));
             drop(waiting.wait().await);
             memory::log(memory::Entry { tag: "client-was-answered", who: String::new(), what: Value::Null });
         })

@@ -3,7 +3,7 @@
 use super::memory;
 use super::object::Probe;
 use model::js::{self, Promise};
-use model::platform::{Control, FetchRequest, FetchResponse, Isolate, JsError, ObjectKey, Stub};
+use model::platform::{FetchRequest, FetchResponse, Isolate, JsError, ObjectKey, Stub};
 use serde_json::{Value, json};
 use std::future::Future;
 use std::rc::Rc;
@@ -218,5 +218,5 @@ pub fn instance_word(attempt: Value, first: &Value, old: &str) -> Value {
 /// `abortAllDurableObjects()`: resets every object of the probe's class from outside.
 pub fn abort_all() {
     let cluster = Isolate::current(|isolate| isolate.cluster().clone());
-    super::world::abort_all(&Control::new(cluster.clone()), &cluster);
+    super::world::abort_all(&cluster);
 }

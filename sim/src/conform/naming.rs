@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 /// The probes.
 pub const PROBES: &[Entry] = &[front!("I1", who_knows_the_name()), front!("A25", names_in_alarms())];
 
-const NO_IDS: &str = "an object of the model is addressed by its key: there are no texts of ids to read, compare or refuse";
+const NO_IDS: &str =
+    "an object of the model is addressed by its key: there are no texts of ids to read, compare or refuse";
 
 /// What these probes cannot tell.
 pub const LEFT_OUT: &[LeftOut] = &[

@@ -1,6 +1,6 @@
 //! The class of the probes' objects: it runs what it is told to run, and writes down what its alarm was told.
 
-use super::alarms;
+use super::alarm_handler;
 use super::front::Answer;
 use super::memory::{self, Entry};
 use model::js::{self, EventLoop};
@@ -62,7 +62,7 @@ impl Probe {
             ctx,
         });
         probe.log_with("ctor", json!({ "name": probe.constructor_name.as_deref() }));
-        super::gates::construct(&probe);
+        super::sections::construct(&probe);
         probe
     }
 
@@ -198,7 +198,7 @@ impl DurableObject for Probe {
     }
 
     fn alarm(self: Rc<Self>, info: AlarmInfo) -> Option<LocalFuture<Result<(), JsError>>> {
-        Some(Box::pin(alarms::alarm(self, info)))
+        Some(Box::pin(alarm_handler::alarm(self, info)))
     }
 
     fn socket_message(self: Rc<Self>, socket: Socket, text: Arc<str>) -> LocalFuture<Result<(), JsError>> {
@@ -226,7 +226,9 @@ impl DurableObject for Server {
     fn fetch(self: Rc<Self>, request: FetchRequest) -> LocalFuture<Result<FetchResponse, JsError>> {
         if request.path == "/ws" {
             let accepted = self.0.accept_web_socket(&request, "server").map(|socket| Some(socket.number()));
-            return Box::pin(async { accepted.map(|socket| FetchResponse { status: 101, body: String::new(), socket }) });
+            return Box::pin(async {
+                accepted.map(|socket| FetchResponse { status: 101, body: String::new(), socket })
+            });
         }
         Box::pin(async move {
             let ms = request.path.strip_prefix("/slow/").and_then(|ms| ms.parse().ok());

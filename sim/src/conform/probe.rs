@@ -99,8 +99,11 @@ pub struct Group {
 /// All groups.
 pub const GROUPS: &[Group] = &[
     Group { name: "storage", side: Side::Core, probes: super::storage::PROBES },
+    Group { name: "turns", side: Side::Core, probes: super::turns::PROBES },
     Group { name: "alarms", side: Side::Core, probes: super::alarms::PROBES },
+    Group { name: "retries", side: Side::Core, probes: super::retries::PROBES },
     Group { name: "gates", side: Side::Core, probes: super::gates::PROBES },
+    Group { name: "sections", side: Side::Core, probes: super::sections::PROBES },
     Group { name: "errors", side: Side::Core, probes: super::errors::PROBES },
     Group { name: "contexts", side: Side::Core, probes: super::contexts::PROBES },
     Group { name: "background", side: Side::Core, probes: super::background::PROBES },

@@ -67,7 +67,8 @@ async fn killed_after_answers(world: Rc<World>) -> Answer {
     let (mut puts, mut alarms) = (0, 0);
     for n in 0..20 {
         let name = format!("k{n}");
-        let value = world.call(&name, |o| async move { Ok(o.get("v").await?.map_or(Value::Null, |value| (*value).clone())) });
+        let value =
+            world.call(&name, |o| async move { Ok(o.get("v").await?.map_or(Value::Null, |value| (*value).clone())) });
         puts += u32::from(value.await? == json!(n));
         let alarm = world.call(&name, |o| async move { o.get_alarm().await.map(|at| json!(at)) });
         alarms += u32::from(alarm.await?.is_number());
@@ -106,8 +107,6 @@ async fn named_after_a_cold_alarm(world: Rc<World>) -> Answer {
     world.restart();
     rt::sleep_ms(1_500).await;
     let saw = pluck(&memory::alarms_of("n"), "name");
-    let then = world.call("n", |o| async move {
-        Ok(json!(o.ctx.id_name().as_deref()))
-    });
+    let then = world.call("n", |o| async move { Ok(json!(o.ctx.id_name().as_deref())) });
     Ok(json!({ "alarmSaw": saw, "thenByName": then.await? }))
 }

@@ -25,7 +25,11 @@ const HIBERNATABLE_ONLY: &str = "the model's objects accept sockets for hibernat
 
 /// What these probes cannot tell.
 pub const LEFT_OUT: &[LeftOut] = &[
-    LeftOut { id: "WS1", path: "clientClose", why: "the driver looked after it had ended the process: it saw that end" },
+    LeftOut {
+        id: "WS1",
+        path: "clientClose",
+        why: "the driver looked after it had ended the process: it saw that end",
+    },
     LeftOut { id: "WS1", path: "log.*.reason", why: CODE_ONLY },
     LeftOut { id: "WS1", path: "log.*.clean", why: CODE_ONLY },
     LeftOut { id: "WS3", path: "ordinary", why: HIBERNATABLE_ONLY },

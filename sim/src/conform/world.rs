@@ -11,8 +11,8 @@ use crate::world::run_bare;
 use model::js::Lane;
 use model::operation::{Intervention, OperationPoint};
 use model::platform::{
-    Class, Cluster, ClusterConfig, Control, DurableObject, JsError, LocalFuture, ObjectContext, ObjectKey,
-    Setting, Worker,
+    Class, Cluster, ClusterConfig, Control, DurableObject, JsError, LocalFuture, ObjectContext, ObjectKey, Setting,
+    Worker,
 };
 use model::rt;
 use serde_json::Value;
@@ -31,8 +31,6 @@ const WORKER_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 3, 0, 1));
 pub struct World {
     /// The platform.
     pub cluster: Cluster,
-    /// Trouble from outside.
-    pub control: Control,
     worker: Worker,
 }
 
@@ -110,7 +108,7 @@ impl World {
         };
         let cluster = Cluster::start_in(config, setting);
         let worker = Worker::start(&cluster, "worker", WORKER_ADDRESS);
-        World { control: Control::new(cluster.clone()), cluster, worker }
+        World { cluster, worker }
     }
 
     /// Runs `start` as a request of the worker and waits for what it comes to.
@@ -157,15 +155,11 @@ impl World {
     pub fn restart(&self) {
         self.cluster.isolates().into_iter().for_each(|isolate| self.cluster.end_isolate(isolate));
     }
-
-    /// Resets every object of the probe's class from outside.
-    pub fn abort_all(&self) {
-        abort_all(&self.control, &self.cluster);
-    }
 }
 
 /// `abortAllDurableObjects()`, the local stand-in for a code update.
-pub(super) fn abort_all(control: &Control, cluster: &Cluster) {
+pub(super) fn abort_all(cluster: &Cluster) {
+    let control = Control::new(cluster.clone());
     let error = JsError::new("Application called abortAllDurableObjects().");
     for key in cluster.objects().into_iter().filter(|key: &ObjectKey| key.class != "Server") {
         control.reset(&key, error.clone(), || ());
