@@ -81,7 +81,7 @@ impl Isolate {
         }
         let info = match letter.info {
             // Locally an alarm that was set during a retry's wait is that retry (platform fact 83).
-            retry if retrying || (self.setting.is_local && retry.is_retry()) => {
+            retry if retrying || (self.switches.is_local && retry.is_retry()) => {
                 AlarmInfo { scheduled_ms: stored, ..retry }
             }
             _ => AlarmInfo::first(stored),
@@ -134,7 +134,7 @@ impl Isolate {
         let object = instance.object();
         let handler = event_loop.with_ctx(ctx.clone(), || object.alarm(info));
         let Some(handler) = handler else { return };
-        event_loop.start_in(
+        event_loop.start_with(
             ctx,
             Box::pin(async move {
                 let ended = handler.await;

@@ -10,9 +10,9 @@ use super::alarm::{AlarmInfo, AlarmLetter};
 use super::error::JsError;
 use super::isolate::{Isolate, IsolateId};
 use super::object::{DurableObject, ObjectContext, ObjectKey};
-use super::setting::Setting;
 use super::socket::ToClient;
 use super::stub::ReplyLetter;
+use super::switches::Switches;
 use crate::js::{EventLoop, Inbox, Lane, Letter};
 use crate::rt::{self, Node};
 
@@ -61,7 +61,7 @@ pub(super) struct Durable {
 
 pub(super) struct State {
     pub config: ClusterConfig,
-    pub setting: Setting,
+    pub switches: Switches,
     nodes: Vec<(IsolateId, Node, Arc<Inbox>)>,
     placement: BTreeMap<ObjectKey, IsolateId>,
     objects: BTreeMap<ObjectKey, Arc<Mutex<Durable>>>,
@@ -86,15 +86,15 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Cluster {
     /// Starts the isolates of `config`, each on a node of its own.
     pub fn start(config: ClusterConfig) -> Self {
-        Self::start_in(config, Setting::default())
+        Self::start_with(config, Switches::default())
     }
 
     /// The same with flags, or in another place.
-    pub fn start_in(config: ClusterConfig, setting: Setting) -> Self {
+    pub fn start_with(config: ClusterConfig, switches: Switches) -> Self {
         let count = config.isolate_count;
         let cluster = Cluster(Arc::new(Mutex::new(State {
             config,
-            setting,
+            switches,
             nodes: Vec::new(),
             placement: BTreeMap::new(),
             objects: BTreeMap::new(),

@@ -24,6 +24,7 @@ mod held;
 mod random;
 mod section;
 mod storage;
+mod switches;
 mod witness;
 
 crate::operations! {

@@ -11,10 +11,10 @@ use super::cluster::{Cluster, RuntimeBuild, lock};
 use super::error::JsError;
 use super::object::{DurableObject, Instance, ObjectContext, ObjectKey};
 use super::operate::{self, Hold, Outcome};
-use super::setting::Setting;
 use super::socket::{ClientSockets, Socket};
 use super::storage::{Batch, Store};
 use super::stub::SlotTable;
+use super::switches::Switches;
 use crate::fx::Fiber;
 use crate::js::{Ctx, EventLoop, Host, IoContext, Owner, Promise};
 use crate::operation::Edge;
@@ -44,7 +44,7 @@ pub struct Isolate {
     pub(super) cluster: Cluster,
     pub(super) slots: SlotTable,
     build: RuntimeBuild,
-    pub(super) setting: Setting,
+    pub(super) switches: Switches,
     pub(super) objects: RefCell<BTreeMap<ObjectKey, Rc<Instance>>>,
     pub(super) by_context: RefCell<BTreeMap<u64, Rc<Instance>>>,
     /// Accepted sockets of objects that were evicted.
@@ -76,10 +76,10 @@ pub fn module_scope<T: Default + 'static>() -> Rc<T> {
 impl Isolate {
     /// The inside of an isolate.
     pub fn new(id: IsolateId, cluster: Cluster, build: RuntimeBuild) -> Rc<Self> {
-        let setting = lock(&cluster.0).setting;
+        let switches = lock(&cluster.0).switches;
         Rc::new(Isolate {
             id,
-            setting,
+            switches,
             cluster,
             slots: SlotTable::default(),
             build,
@@ -307,7 +307,7 @@ fn begin_commit(event_loop: &Rc<EventLoop>, instance: &Rc<Instance>) {
             event_loop.run_past_gate(at, ctx, Box::new(move || finish_commit(&committing, number)));
         }
         Outcome::Fail(error) => Isolate::of(event_loop, |isolate| isolate.reset(event_loop, &instance.io, error)),
-        Outcome::Wait(wait) => event_loop.start_in(
+        Outcome::Wait(wait) => event_loop.start_with(
             ctx,
             Box::pin(async move {
                 match wait.wait_hops(0).await {
@@ -397,7 +397,7 @@ fn apply(instance: &Rc<Instance>, batch: Batch) {
     let running = durable.running.is_some();
     durable.retry_waits &= change.to.is_some();
     // Locally the retry that waits runs it (platform fact 83).
-    let is_taken = durable.retry_waits && Isolate::current(|isolate| isolate.setting.is_local);
+    let is_taken = durable.retry_waits && Isolate::current(|isolate| isolate.switches.is_local);
     drop(durable);
     if let Some(due) = sooner.filter(|_| !running && !is_taken) {
         Isolate::current(|isolate| isolate.cluster.post_alarm(&instance.key, AlarmInfo::first(due), due));
@@ -409,7 +409,7 @@ impl Host for Isolate {
         if !self.dirty.borrow().is_empty() {
             self.commit_turn(event_loop);
         }
-        if self.setting.is_local {
+        if self.switches.is_local {
             self.watch_idle(event_loop);
         }
     }

@@ -13,11 +13,11 @@ mod isolate;
 mod list_range;
 mod object;
 pub(crate) mod operate;
-mod setting;
 mod socket;
 mod storage;
 mod storage_call;
 mod stub;
+mod switches;
 mod transaction;
 mod worker;
 
@@ -30,13 +30,13 @@ pub use isolate::{Isolate, IsolateId, TABLE, module_scope};
 pub use list_range::{ListAnswer, ListRange};
 pub use object::{DurableObject, LocalFuture, ObjectContext, ObjectKey};
 pub use operate::{io, join, micro, section, sleep};
-pub use setting::Setting;
 pub use socket::{ClientSocket, Socket, SocketEvent};
 pub use storage::Storage;
 #[cfg(test)]
 pub(crate) use storage_call::GATELESS;
 pub use storage_call::StorageCall;
 pub use stub::{FetchRequest, FetchResponse, Stub};
+pub use switches::Switches;
 pub use transaction::Transaction;
 pub use worker::{Worker, WorkerHandle};
 

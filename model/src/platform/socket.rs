@@ -371,7 +371,7 @@ impl Letter for ToObject {
             }
         });
         // Nobody waits for these handlers; their failure is an unhandled rejection (platform fact 126).
-        event_loop.start_in(ctx, Box::pin(async move { drop(handler.await) }));
+        event_loop.start_with(ctx, Box::pin(async move { drop(handler.await) }));
     }
 
     fn bounce(self: Box<Self>, _: &Rc<EventLoop>) {}

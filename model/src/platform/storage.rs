@@ -188,7 +188,7 @@ impl Storage {
             store.in_flight.borrow_mut().iter_mut().for_each(|batch| batch.changes.clear());
             lock(&store.durable).values.clear();
             platform_event!("storage.wiped", instance.io.label);
-            if Isolate::current(|isolate| isolate.setting.delete_all_deletes_alarm) {
+            if Isolate::current(|isolate| isolate.switches.wipes_alarm) {
                 instance.wipe_alarm(operation.name);
             }
             Ok(())

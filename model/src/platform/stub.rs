@@ -308,7 +308,7 @@ impl Letter for CallLetter {
         let ctx = Ctx { context: Rc::clone(&instance.io), section: 0, root };
         let inbox = Arc::clone(&reply.inbox);
         let handler = event_loop.with_ctx(ctx.clone(), || run(&instance, payload, inbox));
-        event_loop.start_in(
+        event_loop.start_with(
             ctx,
             Box::pin(async move {
                 let answer = handler.await;
@@ -332,7 +332,7 @@ impl Letter for CallLetter {
 
 fn run(instance: &Rc<Instance>, payload: Payload, caller: Arc<Inbox>) -> LocalFuture<Answer> {
     let object = instance.object();
-    let is_kept = Isolate::current(|isolate| isolate.setting.keeps_errors);
+    let is_kept = Isolate::current(|isolate| isolate.switches.keeps_errors);
     match payload {
         Payload::Rpc(method, arguments) => {
             let call = object.rpc(method, arguments);

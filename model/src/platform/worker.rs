@@ -88,7 +88,7 @@ impl Letter for RequestLetter {
         let context = event_loop.new_context(Owner::Request, self.label);
         let ctx = Ctx { context, section: 0, root: "request" };
         let task = event_loop.with_ctx(ctx.clone(), self.start);
-        event_loop.start_in(ctx, task);
+        event_loop.start_with(ctx, task);
     }
 
     fn bounce(self: Box<Self>, _: &Rc<EventLoop>) {}

@@ -11,7 +11,7 @@ use crate::world::run_bare;
 use model::js::Lane;
 use model::operation::{Intervention, OperationPoint};
 use model::platform::{
-    Class, Cluster, ClusterConfig, Control, DurableObject, JsError, LocalFuture, ObjectContext, ObjectKey, Setting,
+    Class, Cluster, ClusterConfig, Control, DurableObject, JsError, LocalFuture, ObjectContext, ObjectKey, Switches,
     Worker,
 };
 use model::rt;
@@ -101,12 +101,12 @@ impl World {
         }
         classes.insert("Server", class(|ctx| Rc::new(Server(ctx))));
         let config = ClusterConfig { isolate_count: 1, build: suite.build, classes };
-        let setting = Setting {
-            delete_all_deletes_alarm: suite.flags.delete_all_deletes_alarm,
+        let switches = Switches {
+            wipes_alarm: suite.flags.delete_all_deletes_alarm,
             keeps_errors: suite.flags.enhanced_error_serialization,
             is_local: true,
         };
-        let cluster = Cluster::start_in(config, setting);
+        let cluster = Cluster::start_with(config, switches);
         let worker = Worker::start(&cluster, "worker", WORKER_ADDRESS);
         World { cluster, worker }
     }
