@@ -256,6 +256,8 @@ impl EventLoop {
     /// The clock that code reads, in epoch milliseconds: the due time of the event of this turn. It stands still
     /// within a turn (platform fact 228).
     pub fn now_ms(&self) -> u64 {
+        // Fact: 228. The clock stands still between I/O, and reads 0 at module scope. [fact 137, S:io/worker.c++
+        // scheduleAlarm]
         self.now_ms.get()
     }
 
@@ -397,11 +399,16 @@ impl EventLoop {
     /// Wakes a waiter whose promise was settled. From another context it comes as an event of the waiter's own, and
     /// not before its section ends (platform facts 123, 123a).
     pub(super) fn wake(&self, task: TaskId, ticket: u64, hops: u32, waiter: &Ctx) {
+        // Fact: 124. Who waits for a promise whose maker is gone may never go on. [S:io/io-own.c++]
         if waiter.context.is_dead() {
             return;
         }
         let here = self.running.borrow().as_ref().map(|(_, ctx)| ctx.context.number);
         if here.is_some_and(|number| number != waiter.context.number) {
+            // Fact: 123. Awaiting a promise of another object works and resumes in the waiter's own context. [R:X7,
+            // R:X8]
+            // Fact: 123a. Inside a section no other object wakes a waiter before the section ends. [probed on both
+            // builds 2026-11-30]
             let place = Ctx { section: 0, ..waiter.clone() };
             let due_ms = self.now_ms() + 1;
             self.run_later(due_ms, place, Box::new(move || EventLoop::current().poll_task(task, ticket)));
@@ -462,6 +469,8 @@ impl EventLoop {
             self.forget_sections(&context);
             let tasks = std::mem::take(&mut *context.tasks.borrow_mut());
             for id in tasks {
+                // Fact: 50. A write that its handler got past survives a reset by another call; the rest of the
+                // handler never runs. [R:S13]
                 let dropped = self
                     .slots
                     .borrow_mut()
@@ -558,6 +567,8 @@ impl EventLoop {
             }
         }
         match event.what {
+            // Fact: 105. Timers, background work and other handlers of an aborted instance never go on. [R:W4, R:S13]
+            // Fact: 127. Background work ends without a word when its object is aborted. [R:W4]
             What::Run(ctx, _) | What::Timer(ctx, _, _) if ctx.context.is_dead() => {}
             What::Run(ctx, f) => self.with_ctx(ctx, f),
             // It may have been cleared after it fell due, while something else went first or its gate was shut.

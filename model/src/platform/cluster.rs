@@ -176,12 +176,17 @@ impl Cluster {
             let mut durable = lock(&durable);
             durable.letter_due = None;
             let untouched = !durable.touched;
+            // Fact: 70. Delivery is at least once: an alarm whose process ended inside it runs again as a first try.
+            // [D:alarms, R:RS3]
             if let Some(running) = durable.running.take().filter(|_| untouched) {
                 durable.alarm = Some(running.scheduled_ms);
             }
             durable.alarm
         };
         if let Some(due_ms) = due {
+            // Fact: 71. An alarm that fell due while its process was down fires at the start. [R:RS1]
+            // Fact: 79. The count of tries is lost with the scheduler: a retry that waits fires at once as a first
+            // try. [R:RS4]
             self.post_alarm(key, AlarmInfo::first(due_ms), due_ms);
         }
     }
@@ -232,7 +237,10 @@ impl Cluster {
         let mut state = lock(&self.0);
         let placed = state.placement.get(key).copied();
         let id = placed.unwrap_or_else(|| {
+            // Fact: 131. Which objects share an isolate is the platform's choice. [R:M1, D:in-memory-state]
             let count = u64::try_from(state.nodes.len()).unwrap_or(1);
+            // Fact: 222. Any grouping of objects into isolates, anew at every construction. [facts 130-132]
+            // Fact: 235. How many objects share an isolate, and for how long. [not reached locally]
             let index = usize::try_from(rt::decide(&key.label(), "placement", count)).unwrap_or(0);
             let id = state.nodes[index].0;
             state.placement.insert(key.clone(), id);
@@ -286,6 +294,7 @@ impl Cluster {
             durable.retry_waits = info.is_retry();
         }
         let (_, inbox) = self.route(key);
+        // Fact: 69. Alarms of several objects due together fire in no fixed order. [R:A23]
         let lane = Lane::named(&key.label(), "alarm", 0);
         inbox.post(due_ms, lane, Box::new(AlarmLetter { key: key.clone(), info, due_ms, late_ms: None }));
     }

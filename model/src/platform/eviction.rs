@@ -54,6 +54,8 @@ impl Isolate {
         platform_event!("object.gone", instance.io.label, reason = "evicted");
         let sockets = std::mem::take(&mut *instance.sockets.borrow_mut());
         if !sockets.is_empty() {
+            // Fact: 200. An object evicted under an open GET starts again at the next call, and the GET goes on.
+            // [RA:MC4]
             self.hibernated.borrow_mut().insert(key.clone(), sockets);
         }
         if instance.knows_name {
@@ -62,6 +64,7 @@ impl Isolate {
         self.objects.borrow_mut().remove(key);
         self.by_context.borrow_mut().remove(&instance.io.number);
         self.slots.forget(&instance.io);
+        // Fact: 20. No code of an object runs when it goes, whatever the reason. [D:durable-object-lifecycle]
         drop(instance.object.borrow_mut().take());
         // Nobody waits for this incarnation, so nobody is told.
         event_loop.kill(&instance.io, JsError::connection_lost());
@@ -69,6 +72,7 @@ impl Isolate {
 
     /// Gives a new incarnation the sockets that were kept for it.
     pub(super) fn wake_sockets(&self, instance: &Rc<Instance>) {
+        // Fact: 140. An accepted hibernatable socket survives eviction and wakes the object by name. [R:WS1]
         let kept = self.hibernated.borrow_mut().remove(&instance.key).unwrap_or_default();
         let woken = kept.into_iter().map(|(number, socket)| (number, socket.woken(instance)));
         instance.sockets.borrow_mut().extend(woken);
@@ -89,11 +93,15 @@ impl Isolate {
 impl Instance {
     /// Whether nothing of it is in progress and nothing is on its way out (platform fact 14).
     fn is_idle(&self) -> bool {
+        // Fact: 14. A timer, an awaited fetch, an accepted ordinary socket or an event in progress keeps an object
+        // from hibernating. [D:durable-object-lifecycle]
+        // Fact: 18. A request in progress keeps the instance, however long it takes. [R:EV3]
         let is_quiet = self.calls.borrow().is_empty()
             && self.outgoing.borrow().is_empty()
             && self.closing.borrow().is_empty()
             && self.alarm_running.get().is_none();
         let is_durable = !self.store.dirty.get() && self.store.in_flight.borrow().is_empty();
+        // Fact: 201. Locally a 14 s call finishes on its instance, with a reference or without. [RA:MC5, RA:MC5b]
         is_quiet && is_durable && self.io.is_idle()
     }
 }

@@ -107,6 +107,8 @@ impl Isolate {
 
     /// Module-scope state of this isolate: made at first use.
     pub fn module_scope<T: Default + 'static>(&self) -> Rc<T> {
+        // Fact: 130. Objects in one isolate share module scope and no instance fields. [R:M1, D:in-memory-state]
+        // Fact: 132. Module scope outlives a reset of its objects. [R:M1]
         let there = self.module_scope.borrow().get(&TypeId::of::<T>()).cloned();
         let value = there.unwrap_or_else(|| {
             // Made outside of the borrow: its making may use module scope too.
@@ -145,14 +147,21 @@ impl Isolate {
         if let Some(instance) = self.objects.borrow().get(key) {
             return Rc::clone(instance);
         }
+        // Fact: 2. An instance that a call by name constructed knows its name; one of a unique id does not. [R:I1]
+        // Fact: 7. On the older build an alarm that constructs its instance after longer idleness, a restart or a
+        // reset finds no name. [R26:EV5, R26:RS1, R26:RS3, R26:A17]
+        // Fact: 8. On the newer build that alarm finds the name. [R11:EV5, R11:RS1, R11:RS3, R11:A17,
+        // S:server/alarm-scheduler.c++]
+        // Fact: 9. Alarms of unique ids and of rows older than the name column never have a name. [R:EV4, R:RS1,
+        // S:server/alarm-scheduler.c++]
+        // Fact: 6. The alarm of a living instance, or of one evicted within the last 70 s, has the name it had.
+        // [R:A25, R:EV4]
         let store = Store::load(self.cluster.durable(key));
         let is_told = match woken_by {
             WokenBy::Name => true,
             WokenBy::Id => false,
-            // Only the newer build keeps the name beside the time (platform facts 7, 8).
             WokenBy::Alarm => self.build == RuntimeBuild::November2026 && lock(&store.durable).alarm_knows_name,
         };
-        // An evicted object is in the process's books for a while, with the name that it had (platform fact 6).
         let knows_name = key.named && (is_told || self.remembers_name(event_loop, key));
         self.names.borrow_mut().remove(key);
         let io = event_loop.new_context(Owner::Object, key.label());
@@ -256,6 +265,9 @@ impl Isolate {
 
     /// Sends `message` when everything written before it is durable (output gate, platform fact 46).
     pub(super) fn send(&self, context: &Rc<IoContext>, message: Box<dyn FnOnce()>) {
+        // Fact: 46. Nothing leaves an object before the writes that precede it are durable; a failed commit resets
+        // it. [S:io/io-gate.h, D:storage-api]
+        // Fact: 47. What was answered after a put or a setAlarm survives the end of the process. [R:RS2]
         let instance = self.by_context.borrow().get(&context.number).cloned();
         match instance {
             _ if context.is_dead() => {}
@@ -283,6 +295,9 @@ impl Isolate {
 fn begin_commit(event_loop: &Rc<EventLoop>, instance: &Rc<Instance>) {
     let store = &instance.store;
     store.dirty.set(false);
+    // Fact: 42. Awaiting a put does not commit it: the commit comes on a later turn. [R:S8, R:S8b]
+    // Fact: 43. A write survives an abort after a sync, a timer or a committed transaction. [R:S9, R:S10b, R:S10,
+    // R:S11]
     store.begun.set(store.begun.get() + 1);
     let number = store.begun.get();
     let batch = Batch { number, ..std::mem::take(&mut *store.open.borrow_mut()) };
@@ -296,6 +311,8 @@ fn begin_commit(event_loop: &Rc<EventLoop>, instance: &Rc<Instance>) {
     match begin {
         Outcome::Gone => {}
         Outcome::Go => {
+            // Fact: 218. Whether the last writes were durable at a reset, and whether the caller's answer tells.
+            // [facts 41-43, 108]
             let ms = rt::decide_delay(&instance.io.label, "commit");
             if ms == 0 {
                 return finish_commit(instance, number);
@@ -307,7 +324,7 @@ fn begin_commit(event_loop: &Rc<EventLoop>, instance: &Rc<Instance>) {
             event_loop.run_past_gate(at, ctx, Box::new(move || finish_commit(&committing, number)));
         }
         Outcome::Fail(error) => Isolate::of(event_loop, |isolate| isolate.reset(event_loop, &instance.io, error)),
-        Outcome::Wait(wait) => event_loop.start_with(
+        Outcome::Wait(wait) => event_loop.start_in(
             ctx,
             Box::pin(async move {
                 match wait.wait_hops(0).await {
@@ -326,6 +343,8 @@ fn begin_commit(event_loop: &Rc<EventLoop>, instance: &Rc<Instance>) {
 fn limit_commit(event_loop: &EventLoop, instance: &Rc<Instance>, number: u64) {
     let ctx = Ctx { context: Rc::clone(&instance.io), section: 0, root: "platform" };
     let instance = Rc::clone(instance);
+    // Fact: 49. A commit over 30 s resets the object with a text of its own. [S:io/worker.c++ makeTimeoutPromise,
+    // D:troubleshooting]
     let watch = Box::new(move || {
         if instance.store.committed.get() < number {
             let event_loop = EventLoop::current();
@@ -417,11 +436,15 @@ impl Host for Isolate {
     fn buried(&self, event_loop: &Rc<EventLoop>, context: &Rc<IoContext>) {
         self.slots.forget(context);
         let Some(instance) = self.by_context.borrow_mut().remove(&context.number) else { return };
+        // Fact: 107. An abort loses what had not committed, and keeps what had, and the alarm. [R:S7, R:S8, R:S8b,
+        // R:S9, R:S10b, R:S10, R:S11, R:S12, R:S13, RA:AG16]
         self.objects.borrow_mut().remove(&instance.key);
         let error = context.death().unwrap_or_else(JsError::connection_lost);
         platform_event!("object.gone", context.label, reason = &*error.message);
         {
             let mut durable = lock(&instance.store.durable);
+            // Fact: 111. A reset from outside keeps what was committed, breaks old stubs and leaves the isolate's
+            // globals. [R:E6, R:M1]
             durable.resets = (durable.resets.0 + 1, Some(error.clone()));
         }
         instance.object.borrow_mut().take();

@@ -94,6 +94,8 @@ impl Socket {
     /// # Errors
     /// From another context (platform fact 118), or when the socket is closed.
     pub fn send(&self, text: impl Into<Arc<str>>) -> Result<(), JsError> {
+        // Fact: 118. The text ends in the type of the I/O object, which differs between builds. [R:X1, R:X2, R:X3,
+        // R:X4, R:X5, R:X6, R:X7, R:X8, R:X9]
         operate::owned_by(&self.0.owner, "Native")?;
         if !self.0.open.get() {
             return Err(JsError::type_error("Can't call WebSocket send() after close()."));
@@ -156,6 +158,8 @@ impl Socket {
 
     /// The incarnation is gone: the peer sees 1006 and no close handler runs (platform fact 143).
     pub(super) fn drop_by_platform(&self, event_loop: &EventLoop) {
+        // Fact: 143. A reset drops every socket with 1006, and no close handler runs. [R:WS3, R:WS4,
+        // D:troubleshooting]
         if self.0.open.replace(false) {
             let (socket, code) = (self.0.number, 1006_u64);
             platform_event!(
@@ -365,13 +369,15 @@ impl Letter for ToObject {
         let handler = event_loop.with_ctx(ctx.clone(), || match self.event {
             SocketEvent::Message(text) => object.socket_message(socket, text),
             SocketEvent::Close(code, reason) => {
+                // Fact: 142. A client's close reaches the object, which must close in turn. [R:WS1]
                 socket.leave(code, &reason, "peer");
                 Isolate::current(|isolate| isolate.cluster.close_socket(self.number));
                 object.socket_close(socket, code)
             }
         });
         // Nobody waits for these handlers; their failure is an unhandled rejection (platform fact 126).
-        event_loop.start_with(ctx, Box::pin(async move { drop(handler.await) }));
+        // Fact: 126. Background work that fails resets nothing. [R:W3]
+        event_loop.start_in(ctx, Box::pin(async move { drop(handler.await) }));
     }
 
     fn bounce(self: Box<Self>, _: &Rc<EventLoop>) {}

@@ -112,6 +112,7 @@ impl Storage {
     pub fn get(&self, operation: &'static Operation, key: impl Into<Arc<str>>) -> StorageCall<Option<Arc<Value>>> {
         let key = key.into();
         self.call(operation, move |instance| {
+            // Fact: 53. Reads see earlier writes of the turn that nobody awaited; the last write wins. [R:S1]
             let value = instance.store.values.borrow().get(&key).cloned();
             #[cfg(test)]
             observe(instance, operation, "get", json!({"key": &*key, "result": value.as_deref()}));
@@ -180,12 +181,16 @@ impl Storage {
     pub fn delete_all(&self, operation: &'static Operation) -> StorageCall<()> {
         self.call(operation, move |instance| {
             let store = &instance.store;
+            // Fact: 61. Deleting everything inside a transaction is refused. [R:S3]
             if store.in_transaction() {
                 return Err(JsError::new("Cannot call deleteAll() within a transaction"));
             }
+            // Fact: 44. Deleting everything acts at once, outside the open transaction. [R:S12]
             store.values.borrow_mut().clear();
             store.open.borrow_mut().changes.clear();
             store.in_flight.borrow_mut().iter_mut().for_each(|batch| batch.changes.clear());
+            // Fact: 62. Deleting everything keeps the alarm, unless a newer compatibility date says otherwise. [R:S4,
+            // RF:S4, S:io/compatibility-date.capnp]
             lock(&store.durable).values.clear();
             platform_event!("storage.wiped", instance.io.label);
             if Isolate::current(|isolate| isolate.switches.wipes_alarm) {
@@ -219,14 +224,18 @@ impl Storage {
     /// `setAlarm(at)` with `at` in epoch milliseconds; a past time becomes now (platform facts 65-67).
     pub fn set_alarm(&self, operation: &'static Operation, at_ms: i64) -> StorageCall<()> {
         self.call(operation, move |instance| {
+            // Fact: 66. A time of zero or less, what is no date, and a class without alarm() are refused. [R:A1,
+            // R:A21]
             if at_ms <= 0 {
                 return Err(JsError::type_error("setAlarm() cannot be called with an alarm time <= 0"));
             }
+            // Fact: 89. A constructor can set the alarm. [R:A22]
             if !instance.object.borrow().as_ref().is_none_or(|object| object.has_alarm()) {
                 return Err(JsError::type_error(
                     "Your Durable Object class must have an alarm() handler in order to call setAlarm()",
                 ));
             }
+            // Fact: 67. A past time becomes now and fires soon, also while its setter still waits. [R:A1, R:A3]
             let at = at_ms.unsigned_abs().max(EventLoop::current().now_ms());
             #[cfg(test)]
             observe(instance, operation, "setAlarm", json!({"time": at}));
@@ -258,6 +267,7 @@ impl Storage {
     }
 
     pub(super) fn check_owner(&self) -> Result<(), JsError> {
+        // Fact: 119. A successor of the same object may not use its predecessor's storage either. [R:E7]
         operate::owned_by(&self.instance.io, "ActorCacheInterface")
     }
 
@@ -338,6 +348,8 @@ fn shown(rows: &ListAnswer) -> Value {
 
 impl Instance {
     fn write(self: &Instance, change: impl FnOnce(&mut Batch)) {
+        // Fact: 41. The writes of a turn are one transaction, changes of the alarm included. [R:S7,
+        // S:io/actor-sqlite.c++ ImplicitTxn]
         change(&mut self.store.open.borrow_mut());
         if !self.store.dirty.replace(true) {
             Isolate::current(|isolate| isolate.mark_dirty(&self.key));
@@ -345,6 +357,7 @@ impl Instance {
     }
 
     fn remove(&self, key: &Arc<str>) -> bool {
+        // Fact: 51. Missing keys read as nothing; a delete tells whether, or how many, existed. [R:S1]
         let existed = self.store.values.borrow_mut().remove(key).is_some();
         if existed {
             self.write(|batch| drop(batch.changes.insert(Arc::clone(key), None)));
@@ -366,6 +379,10 @@ impl Instance {
     }
 
     fn change_alarm(&self, to: Option<u64>, by: &'static str) {
+        // Fact: 65. One alarm an object: setting replaces it, deleting is idempotent, times are whole milliseconds.
+        // [R:A1, R:A2]
+        // Fact: 75. What a request sets during alarm() survives its success; a deletion does not stop it. [R:A15,
+        // R:A16]
         self.store.alarm.set(to);
         let root = EventLoop::current().root();
         self.write(|batch| batch.alarm = Some(AlarmChange { to, by, root }));

@@ -76,6 +76,8 @@ pub(super) struct ReplyTo {
 impl ReplyTo {
     /// The object was reset: an RPC caller gets the error itself, a fetch its remote form (platform fact 104).
     pub fn reset(self, event_loop: &EventLoop, error: &JsError) {
+        // Fact: 104. The aborting, the running and the queued calls get the reason, or the platform's text without
+        // one. [R:E2, R:E3, R:E10]
         let error = JsError { remote: error.remote || self.fetch, ..error.clone() };
         self.answer(event_loop, Answer::Error(error));
     }
@@ -171,6 +173,7 @@ impl Stub {
     fn made(key: ObjectKey, wakes_by: WokenBy) -> Self {
         let event_loop = EventLoop::current();
         Stub {
+            // Fact: 12. A stub sends nothing; the first event constructs the object. [D:durable-object-lifecycle]
             label: key.label(),
             born: Isolate::current(|isolate| isolate.cluster.resets_of(&key).0),
             key,
@@ -217,6 +220,7 @@ impl Stub {
         if let Err(error) = operate::owned_by(&self.owner, "OutgoingFactory") {
             return Promise::settled(Err(error));
         }
+        // Fact: 106. After an abort with no caller around, an old stub fails with the reason. [R:E5]
         let reset = Isolate::current(|isolate| isolate.cluster.reset_since(&self.key, self.born));
         let error = self.broken.borrow().clone().or(reset);
         if let Some(error) = error {
@@ -227,7 +231,11 @@ impl Stub {
         let (settled, broken) = (promise.clone(), Rc::clone(&self.broken));
         let resolver: Resolver = Box::new(move |answer| {
             if let Answer::Error(error) = &answer {
+                // Fact: 100. After a failure that broke the object its stubs fail for ever; a new one does not.
+                // [R:E2, R:G7, R:G9, R:E6, D:error-handling]
                 if error.durable_object_reset || error.retryable {
+                    // Fact: 220. Flags of a caller's error in the combinations that occur, lost over hops. [facts 96,
+                    // 99]
                     *broken.borrow_mut() = Some(JsError { remote: false, ..error.clone() });
                 }
                 settled.settle(Err(error.clone()));
@@ -247,6 +255,7 @@ impl Stub {
     /// The call itself, made when the output gate lets it out.
     fn posting(&self, slot: u64, inbox: Arc<Inbox>, payload: Payload) -> Box<dyn FnOnce()> {
         let (key, label) = (self.key.clone(), Arc::clone(&self.label));
+        // Fact: 38. Calls of one kind on one stub arrive in order; RPC and fetch may overtake each other. [R:G10]
         let (what, last) = match payload {
             Payload::Rpc(..) => ("rpc", Rc::clone(&self.rpc_due_ms)),
             Payload::Fetch(_) => ("fetch", Rc::clone(&self.fetch_due_ms)),
@@ -288,6 +297,7 @@ impl Letter for CallLetter {
     }
 
     fn prepare(&self, event_loop: &Rc<EventLoop>) {
+        // Fact: 37. A section of the constructor delays every event, the one that woke the object included. [R:G8]
         if self.reply.cluster.reset_since(&self.key, self.born).is_none() {
             drop(Isolate::of(event_loop, |isolate| isolate.instance(event_loop, &self.key, self.wakes_by)));
         }
@@ -308,12 +318,15 @@ impl Letter for CallLetter {
         let ctx = Ctx { context: Rc::clone(&instance.io), section: 0, root };
         let inbox = Arc::clone(&reply.inbox);
         let handler = event_loop.with_ctx(ctx.clone(), || run(&instance, payload, inbox));
-        event_loop.start_with(
+        event_loop.start_in(
             ctx,
             Box::pin(async move {
+                // Fact: 45. A handler that throws rolls nothing back. [R:S5, R:S6, R:A19]
                 let answer = handler.await;
                 let number = reply.call;
                 let done = Rc::clone(&instance);
+                // Fact: 125. Work goes on after the response, also after a throw, with waitUntil or without. [R:W1,
+                // R:W2]
                 let send = Box::new(move || {
                     if done.calls.borrow_mut().remove(&number).is_some() {
                         reply.answer(&EventLoop::current(), answer);
@@ -339,6 +352,7 @@ fn run(instance: &Rc<Instance>, payload: Payload, caller: Arc<Inbox>) -> LocalFu
             Box::pin(async move {
                 match call.await {
                     Ok(value) => Answer::Value(value),
+                    // Fact: 94. Throwing resets nothing. [R:E1]
                     Err(error) => Answer::Error(error.across(is_kept)),
                 }
             })

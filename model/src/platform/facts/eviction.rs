@@ -67,7 +67,7 @@ fn fact_143_a_reset_drops_the_sockets_of_an_object_that_was_evicted() {
 }
 
 #[test]
-fn fact_14_an_object_with_a_call_in_progress_is_not_evicted() {
+fn fact_14_18_an_object_with_a_call_in_progress_is_not_evicted() {
     play(
         |ctx, method, _| async move { common(ctx, method).await },
         |world| async move {

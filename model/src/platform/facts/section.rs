@@ -38,7 +38,7 @@ fn fact_33_a_timer_from_before_a_section_blocks_those_inside_it_on_the_older_bui
 }
 
 #[test]
-fn fact_34_a_throw_out_of_a_section_resets_the_object_and_everyone_gets_the_error() {
+fn fact_34_35_a_throw_out_of_a_section_resets_the_object_and_everyone_gets_the_error() {
     play(
         |ctx, method, _| async move {
             if method != "A" {
@@ -83,7 +83,7 @@ fn fact_34_a_throw_out_of_a_section_resets_the_object_and_everyone_gets_the_erro
 }
 
 #[test]
-fn fact_36_a_section_over_30_s_resets_the_object_and_tells_the_waiting_callers_too() {
+fn fact_36_161_a_section_over_30_s_resets_the_object_and_tells_the_waiting_callers_too() {
     play(
         |ctx, method, _| async move {
             match method {
