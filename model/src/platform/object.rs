@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::alarm::AlarmInfo;
 use super::error::JsError;
+use super::fate::Fate;
 use super::isolate::Isolate;
 use super::operate;
 use super::socket::Socket;
@@ -107,6 +108,9 @@ pub(super) struct Instance {
     /// What must not leave before writes are durable (output gate, platform fact 46).
     pub outgoing: RefCell<VecDeque<(u64, Message)>>,
     pub alarm_running: Cell<Option<AlarmInfo>>,
+    /// What its storage rejects with, when it goes on although its object was reset.
+    pub zombie: RefCell<Option<JsError>>,
+    pub fate: Fate,
 }
 
 impl ObjectContext {

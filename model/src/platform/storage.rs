@@ -164,7 +164,7 @@ impl Storage {
 
     /// `deleteAll()`: acts at once, outside the open transaction (platform fact 44); the alarm stays (fact 62).
     pub fn delete_all(&self, operation: &'static Operation) -> StorageCall<()> {
-        self.call(operation, |instance| {
+        self.call(operation, move |instance| {
             let store = &instance.store;
             // Fact: 61. Deleting everything inside a transaction is refused. [R:S3]
             if store.in_transaction() {
@@ -177,6 +177,9 @@ impl Storage {
             // Fact: 62. Deleting everything keeps the alarm, unless a newer compatibility date says otherwise. [R:S4,
             // RF:S4, S:io/compatibility-date.capnp]
             lock(&store.durable).values.clear();
+            if Isolate::current(|isolate| isolate.switches.wipes_alarm) {
+                instance.change_alarm(None, operation.name);
+            }
             platform_event!("storage.wiped", instance.io.label);
             Ok(())
         })
@@ -251,6 +254,11 @@ impl Storage {
     pub(super) fn check_owner(&self) -> Result<(), JsError> {
         // Fact: 119. A successor of the same object may not use its predecessor's storage either. [R:E7]
         operate::owned_by(&self.instance.io, "ActorCacheInterface")
+    }
+
+    /// A reset from outside rejects what its zombie asks of storage.
+    pub(super) fn check_reset(&self) -> Result<(), JsError> {
+        self.instance.storage_error().map_or(Ok(()), Err)
     }
 
     /// What its code reads now, key by key, and the alarm slot; not a storage call.

@@ -295,6 +295,7 @@ impl Letter for CallLetter {
         }
         let instance = Isolate::of(event_loop, |isolate| isolate.instance(event_loop, &self.key, true));
         let CallLetter { payload, reply, .. } = *self;
+        instance.event_begins();
         instance.calls.borrow_mut().insert(reply.call, reply.clone());
         let root = match &payload {
             Payload::Rpc(method, _) => method,
@@ -315,6 +316,7 @@ impl Letter for CallLetter {
                 let send = Box::new(move || {
                     if done.calls.borrow_mut().remove(&number).is_some() {
                         reply.answer(&EventLoop::current(), answer);
+                        done.event_ends(&EventLoop::current());
                     }
                 });
                 Isolate::current(|isolate| isolate.send(&instance.io, send));
@@ -337,7 +339,7 @@ fn run(instance: &Rc<Instance>, payload: Payload, caller: Arc<Inbox>) -> LocalFu
                 match call.await {
                     Ok(value) => Answer::Value(value),
                     // Fact: 94. Throwing resets nothing. [R:E1]
-                    Err(error) => Answer::Error(error.across_call()),
+                    Err(error) => Answer::Error(thrown(error)),
                 }
             })
         }
@@ -346,9 +348,17 @@ fn run(instance: &Rc<Instance>, payload: Payload, caller: Arc<Inbox>) -> LocalFu
             Box::pin(async move {
                 match call.await {
                     Ok(response) => Answer::Response(response),
-                    Err(error) => Answer::Error(error.across_call()),
+                    Err(error) => Answer::Error(thrown(error)),
                 }
             })
         }
     }
+}
+
+/// What a handler threw as its caller sees it.
+fn thrown(error: JsError) -> JsError {
+    // Fact: 220. Flags of a caller's error in the combinations that occur, lost over hops. [facts 96, 99]
+    let keeps = error.durable_object_reset && rt::stray(&EventLoop::current().ctx().context.label, "flags.kept") > 0;
+    let durable_object_reset = keeps;
+    JsError { durable_object_reset, ..error.across_call() }
 }

@@ -79,8 +79,11 @@ mod partyserver;
 mod resets;
 mod sockets;
 mod storage;
+mod decisions;
 #[cfg(test)]
 mod tests;
+
+pub use decisions::{DECISIONS, Decision, UNDRAWN};
 mod texts;
 mod unsettled;
 mod varies;
