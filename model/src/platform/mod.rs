@@ -10,6 +10,7 @@ mod control;
 mod error;
 mod eviction;
 pub mod fact_list;
+mod fate;
 mod isolate;
 mod list_range;
 mod object;
@@ -20,7 +21,9 @@ mod storage_call;
 mod stub;
 mod switches;
 mod transaction;
+mod update;
 mod worker;
+mod zombie;
 
 pub use alarm::AlarmInfo;
 pub use cluster::{Class, Cluster, ClusterConfig, RuntimeBuild};
