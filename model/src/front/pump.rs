@@ -11,7 +11,8 @@ use crate::config::{HostConfig, MAX_SSE_AGE_MS};
 use crate::defect::defect;
 use crate::js::{EventLoop, call};
 use crate::mcp::{self, Frame};
-use crate::platform::{ClientSocket, SocketEvent};
+use crate::platform::{ClientSocket, JsError, SocketEvent};
+use crate::rt;
 use crate::telemetry::log_event;
 
 /// Which kind of stream is pumped.
@@ -58,6 +59,12 @@ pub(super) fn stream(exchange: &Rc<Exchange>, session_id: &str, socket: ClientSo
         // Fact: 202. An object that is aborted in a call ends its streams cleanly, and the row of the call stays.
         // [RA:MC6]
         // Fact: 224. A stream ends cleanly, breaks, or stays silent when its object or worker dies. [facts 145, 202]
+        SocketEvent::Close(1006, _) => match rt::stray(pumping.socket.label().as_ref(), "stream.end") {
+            0 => pumping.writer.end(),
+            1 => pumping.writer.break_off(),
+            // The client is told nothing: it has its keepalives until the stream is too old.
+            _ => {}
+        },
         SocketEvent::Close(..) => pumping.writer.end(),
     });
 }
@@ -99,8 +106,9 @@ impl Stream {
         drop(call(async move {
             if stream.writer.finish().await {
                 acknowledge.into_iter().for_each(|acknowledge| acknowledge());
-                stream.socket.close(1000, "SSE response delivered");
+                stream.socket.close(1000, "SSE response delivered")?;
             }
+            Ok::<(), JsError>(())
         }));
     }
 
@@ -127,7 +135,7 @@ impl Stream {
         let stream = Rc::clone(self);
         drop(call(async move {
             stream.writer.finish().await;
-            stream.socket.close(1000, "sse_max_age_rotation");
+            stream.socket.close(1000, "sse_max_age_rotation")
         }));
     }
 }

@@ -8,7 +8,10 @@ use std::rc::Rc;
 use super::error::JsError;
 use super::isolate::Isolate;
 use super::object::{Instance, ObjectKey};
-use crate::js::EventLoop;
+use crate::js::{Ctx, EventLoop};
+
+/// How long the local runtime keeps an idle object in memory, in milliseconds (platform fact 15).
+const LOCAL_IDLE_MS: u64 = 10_000;
 
 /// How long the process remembers the name of an object that it evicted, in milliseconds.
 const NAME_KEPT_MS: u64 = 60_000;
@@ -20,15 +23,49 @@ impl Isolate {
         kept_until.is_some_and(|until_ms| event_loop.now_ms() <= until_ms)
     }
 
+    /// Where idle objects leave by themselves: notes since when they are, and looks again when their time is over.
+    pub(super) fn watch_idle(&self, event_loop: &EventLoop) {
+        let instances: Vec<Rc<Instance>> = self.objects.borrow().values().map(Rc::clone).collect();
+        for instance in instances {
+            // Fact: 16. Locally pending timers and background work keep an object; in production only since autumn 2026.
+            // [R:EV2, D:changelog 2026-10-01, I:cloudflare/cloudflare-docs#33454]
+            let is_idle = instance.is_idle(false) && !instance.io.has_timers();
+            if !is_idle {
+                instance.idle_since_ms.set(None);
+            } else if instance.idle_since_ms.get().is_none() {
+                let since_ms = event_loop.now_ms();
+                instance.idle_since_ms.set(Some(since_ms));
+                let ctx = Ctx { context: Rc::clone(&instance.io), section: 0, root: "platform" };
+                let look = Box::new(move || {
+                    if instance.idle_since_ms.get() == Some(since_ms) {
+                        let event_loop = EventLoop::current();
+                        Isolate::of(&event_loop, |isolate| {
+                            isolate.evict_object(&event_loop, &instance.key, Box::new(|| ()));
+                        });
+                    }
+                });
+                // Fact: 15. Locally an idle object goes 10 s after its last activity; nothing of it is called. [R:EV1,
+                // S:server/server.c++ handleShutdown]
+                event_loop.run_past_gate(since_ms + LOCAL_IDLE_MS, ctx, look);
+            }
+        }
+    }
+
     /// Evicts the object, if it is in memory and idle; says so just before.
     pub(super) fn evict_object(&self, event_loop: &EventLoop, key: &ObjectKey, found: Box<dyn FnOnce()>) {
-        let Some(instance) = self.living_instance(key).filter(|instance| instance.is_idle()) else { return };
+        let cuts_off_work = self.switches.evicts_pending_work;
+        let Some(instance) = self.living_instance(key).filter(|it| it.is_idle(cuts_off_work)) else { return };
         found();
-        platform_event!("object.gone", instance.io.label, reason = "evicted");
+        self.put_out(event_loop, &instance, "evicted");
+    }
+
+    /// An incarnation that is idle leaves memory.
+    pub(super) fn put_out(&self, event_loop: &EventLoop, instance: &Rc<Instance>, reason: &'static str) {
+        let key = &instance.key;
+        platform_event!("object.gone", instance.io.label, reason = reason);
         let sockets = std::mem::take(&mut *instance.sockets.borrow_mut());
         if !sockets.is_empty() {
-            // Fact: 200. An object evicted under an open GET starts again at the next call, and the GET goes on.
-            // [RA:MC4]
+            // Fact: 200. An object evicted under an open GET starts again at the next call, and the GET goes on. [RA:MC4]
             self.hibernated.borrow_mut().insert(key.clone(), sockets);
         }
         if instance.knows_name {
@@ -51,6 +88,12 @@ impl Isolate {
         instance.sockets.borrow_mut().extend(woken);
     }
 
+    /// A reset reaches the sockets of an object that is not in memory, too (platform fact 143).
+    pub(super) fn drop_kept_sockets(&self, event_loop: &EventLoop, key: &ObjectKey) {
+        let kept = self.hibernated.borrow_mut().remove(key).unwrap_or_default();
+        kept.values().for_each(|socket| socket.drop_by_platform(event_loop));
+    }
+
     /// Whether sockets are kept for an object that is not in memory.
     pub(super) fn keeps_sockets_of(&self, key: &ObjectKey) -> bool {
         self.hibernated.borrow().contains_key(key)
@@ -58,17 +101,20 @@ impl Isolate {
 }
 
 impl Instance {
-    /// Whether nothing of it is in progress and nothing is on its way out (platform fact 14).
-    fn is_idle(&self) -> bool {
-        // Fact: 14. A timer, an awaited fetch, an accepted ordinary socket or an event in progress keeps an object
-        // from hibernating. [D:durable-object-lifecycle]
+    /// Whether nothing of it is in progress and nothing is on its way out (platform fact 14); work in the background counts
+    /// unless an eviction cuts it off.
+    pub(super) fn is_idle(&self, cuts_off_work: bool) -> bool {
+        // Fact: 14. A timer, an awaited fetch, an accepted ordinary socket or an event in progress keeps an object from
+        // hibernating. [D:durable-object-lifecycle]
         // Fact: 18. A request in progress keeps the instance, however long it takes. [R:EV3]
         let is_quiet = self.calls.borrow().is_empty()
             && self.outgoing.borrow().is_empty()
             && self.closing.borrow().is_empty()
             && self.alarm_running.get().is_none();
         let is_durable = !self.store.dirty.get() && self.store.in_flight.borrow().is_empty();
+        // Fact: 16. Locally pending timers and background work keep an object; in production only since autumn 2026.
+        // [R:EV2, D:changelog 2026-10-01, I:cloudflare/cloudflare-docs#33454]
         // Fact: 201. Locally a 14 s call finishes on its instance, with a reference or without. [RA:MC5, RA:MC5b]
-        is_quiet && is_durable && self.io.is_idle()
+        is_quiet && is_durable && if cuts_off_work { self.io.is_open() } else { self.io.is_idle() }
     }
 }

@@ -9,11 +9,13 @@ use std::rc::Rc;
 use super::alarm::AlarmInfo;
 use super::cluster::{Cluster, RuntimeBuild, lock};
 use super::error::JsError;
+use super::fate;
 use super::object::{DurableObject, Instance, ObjectContext, ObjectKey};
 use super::operate::{self, Hold, Outcome};
 use super::socket::{ClientSockets, Socket};
 use super::storage::{Batch, Store};
 use super::stub::SlotTable;
+use super::switches::Switches;
 use crate::fx::Fiber;
 use crate::js::{Ctx, EventLoop, Host, IoContext, Owner, Promise};
 use crate::operation::Edge;
@@ -23,6 +25,8 @@ crate::operations! {
     COMMIT = "platform · commit", Io, 0; "the turn's writes become durable"
 }
 
+/// Longest name that an alarm brings, in bytes.
+const ALARM_NAME_BYTES_MAX: usize = 1_024;
 /// Longest commit in milliseconds.
 const COMMIT_MAX_MS: u64 = 30_000;
 
@@ -43,6 +47,7 @@ pub struct Isolate {
     pub(super) cluster: Cluster,
     pub(super) slots: SlotTable,
     build: RuntimeBuild,
+    pub(super) switches: Switches,
     pub(super) objects: RefCell<BTreeMap<ObjectKey, Rc<Instance>>>,
     pub(super) by_context: RefCell<BTreeMap<u64, Rc<Instance>>>,
     /// Accepted sockets of objects that were evicted.
@@ -55,6 +60,17 @@ pub struct Isolate {
     module_scope: RefCell<BTreeMap<TypeId, Rc<dyn Any>>>,
 }
 
+/// Whose event constructs an incarnation: it decides whether the incarnation knows its name (platform facts 2, 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WokenBy {
+    /// A caller with its name, or a frame of its socket (fact 140).
+    Name,
+    /// A caller with the text of its id.
+    Id,
+    /// Its alarm.
+    Alarm,
+}
+
 /// Module-scope state of the isolate whose code runs: made at first use, shared by all its objects, gone with it.
 pub fn module_scope<T: Default + 'static>() -> Rc<T> {
     Isolate::current(Isolate::module_scope)
@@ -65,6 +81,7 @@ impl Isolate {
     pub fn new(id: IsolateId, cluster: Cluster, build: RuntimeBuild) -> Rc<Self> {
         Rc::new(Isolate {
             id,
+            switches: cluster.switches(),
             cluster,
             slots: SlotTable::default(),
             build,
@@ -113,6 +130,16 @@ impl Isolate {
         self.build == RuntimeBuild::November2026
     }
 
+    /// A reset from outside does not count as a failure of the alarm that runs, on the newer build (platform fact 86).
+    pub(super) fn spares_alarms(&self) -> bool {
+        self.build == RuntimeBuild::November2026
+    }
+
+    /// A value over 2 MB is refused on the older build only (platform fact 55).
+    pub(super) fn limits_values(&self) -> bool {
+        self.build == RuntimeBuild::May2026
+    }
+
     /// A write to another context's TCP connection hangs on the older build and throws on the newer (platform fact 122).
     pub(super) fn hangs_on_foreign_write(&self) -> bool {
         self.build == RuntimeBuild::May2026
@@ -122,9 +149,8 @@ impl Isolate {
         self.objects.borrow().get(key).map(|instance| Rc::clone(&instance.io))
     }
 
-    /// The incarnation of an object; constructs it when there is none. `by_name`: the caller addressed it by name,
-    /// else (an alarm) only the newer build knows the name (platform facts 2, 7, 8).
-    pub(super) fn instance(&self, event_loop: &Rc<EventLoop>, key: &ObjectKey, by_name: bool) -> Rc<Instance> {
+    /// The incarnation of an object; constructs it when there is none.
+    pub(super) fn instance(&self, event_loop: &Rc<EventLoop>, key: &ObjectKey, woken_by: WokenBy) -> Rc<Instance> {
         if let Some(instance) = self.objects.borrow().get(key) {
             return Rc::clone(instance);
         }
@@ -137,10 +163,16 @@ impl Isolate {
         // S:server/alarm-scheduler.c++]
         // Fact: 6. The alarm of a living instance, or of one evicted within the last 70 s, has the name it had.
         // [R:A25, R:EV4]
-        let is_remembered = self.remembers_name(event_loop, key);
-        let knows_name = key.named && (by_name || is_remembered || self.build == RuntimeBuild::November2026);
+        let knows_name = key.named
+            && match woken_by {
+                WokenBy::Name => true,
+                _ if self.remembers_name(event_loop, key) => true,
+                WokenBy::Id => false,
+                WokenBy::Alarm => self.row_has_name(key) && self.cold_alarm_has_name(key),
+            };
         self.names.borrow_mut().remove(key);
         let io = event_loop.new_context(Owner::Object, key.label());
+        io.set_fuse(fate::draw_fuse(&io.label));
         let instance = Rc::new(Instance {
             key: key.clone(),
             knows_name,
@@ -152,6 +184,10 @@ impl Isolate {
             calls: RefCell::default(),
             outgoing: RefCell::default(),
             alarm_running: std::cell::Cell::new(None),
+            idle_since_ms: std::cell::Cell::new(None),
+            is_blameless: std::cell::Cell::new(false),
+            zombie: RefCell::default(),
+            fate: fate::Fate::drawn(&io.label),
         });
         self.objects.borrow_mut().insert(key.clone(), Rc::clone(&instance));
         self.by_context.borrow_mut().insert(io.number, Rc::clone(&instance));
@@ -163,6 +199,21 @@ impl Isolate {
         let object = event_loop.with_ctx(ctx, || class(context));
         *instance.object.borrow_mut() = Some(object);
         instance
+    }
+
+    /// Whether whoever set the alarm knew its own name.
+    fn row_has_name(&self, key: &ObjectKey) -> bool {
+        lock(&self.cluster.durable(key)).alarm_knows_name
+    }
+
+    /// Whether an alarm that constructs its object brings the name.
+    fn cold_alarm_has_name(&self, key: &ObjectKey) -> bool {
+        // Fact: 11. Production names alarms that were created since spring 2026 only, and never names over 1024 bytes.
+        // [RN:AG9, I:cloudflare/partykit#390, I:cloudflare/partykit#378]
+        let has_name = self.switches.cold_alarm_has_name.unwrap_or(self.build == RuntimeBuild::November2026);
+        // Fact: 214. The alarm that constructs an instance has the name or not, which then holds for its life.
+        // [facts 7-11]
+        has_name && key.name.len() <= ALARM_NAME_BYTES_MAX && rt::stray(&key.label(), "alarm.nameless") == 0
     }
 
     pub(super) fn living_instance(&self, key: &ObjectKey) -> Option<Rc<Instance>> {
@@ -209,7 +260,7 @@ impl Isolate {
         }
     }
 
-    /// Resets the incarnation of `key` from outside, if there is one; says so just before.
+    /// Resets the incarnation of `key` from outside, or what an evicted one left, if there is either; says so just before.
     pub(super) fn reset_object(
         &self,
         event_loop: &EventLoop,
@@ -218,8 +269,14 @@ impl Isolate {
         found: Box<dyn FnOnce()>,
     ) {
         if let Some(context) = self.context_of(key).filter(|context| !context.is_dead()) {
+            if self.defers(&error) {
+                return self.defer_update(event_loop, context, error, found);
+            }
             found();
-            self.reset(event_loop, &context, error);
+            self.reset_from_outside(event_loop, &context, error);
+        } else if self.keeps_sockets_of(key) {
+            found();
+            self.drop_kept_sockets(event_loop, key);
         }
     }
 
@@ -376,6 +433,7 @@ fn apply(instance: &Rc<Instance>, batch: Batch) {
     let Some(change) = batch.alarm else { return };
     let before = std::mem::replace(&mut durable.alarm, change.to);
     durable.touched = true;
+    durable.alarm_knows_name = instance.knows_name;
     match change.to {
         Some(due) => {
             platform_event!("alarm.set", label, due_at_ms = due, by = change.by, root = change.root);
@@ -385,8 +443,11 @@ fn apply(instance: &Rc<Instance>, batch: Batch) {
     }
     let sooner = change.to.filter(|due| durable.letter_due.is_none_or(|on_its_way| *due < on_its_way));
     let running = durable.running.is_some();
+    durable.retry_waits &= change.to.is_some();
+    // Fact: 83. Locally an alarm set during a retry wait is run by that retry and counted as one. [R:A9]
+    let is_taken = durable.retry_waits && Isolate::current(|isolate| isolate.switches.is_local);
     drop(durable);
-    if let Some(due) = sooner.filter(|_| !running) {
+    if let Some(due) = sooner.filter(|_| !running && !is_taken) {
         Isolate::current(|isolate| isolate.cluster.post_alarm(&instance.key, AlarmInfo::first(due), due));
     }
 }
@@ -396,21 +457,23 @@ impl Host for Isolate {
         if !self.dirty.borrow().is_empty() {
             self.commit_turn(event_loop);
         }
+        if self.switches.is_local {
+            self.watch_idle(event_loop);
+        }
     }
 
     fn buried(&self, event_loop: &Rc<EventLoop>, context: &Rc<IoContext>) {
         self.slots.forget(context);
         let Some(instance) = self.by_context.borrow_mut().remove(&context.number) else { return };
-        // Fact: 107. An abort loses what had not committed, and keeps what had, and the alarm. [R:S7, R:S8, R:S8b,
-        // R:S9, R:S10b, R:S10, R:S11, R:S12, R:S13, RA:AG16]
-        self.objects.borrow_mut().remove(&instance.key);
         let error = context.death().unwrap_or_else(JsError::connection_lost);
-        platform_event!("object.gone", context.label, reason = &*error.message);
-        {
-            let mut durable = lock(&instance.store.durable);
-            // Fact: 111. A reset from outside keeps what was committed, breaks old stubs and leaves the isolate's
-            // globals. [R:E6, R:M1]
-            durable.resets = (durable.resets.0 + 1, Some(error.clone()));
+        // A zombie is gone already for everybody but its own callers.
+        let is_zombie = instance.is_zombie();
+        if !is_zombie {
+            // Fact: 107. An abort loses what had not committed, and keeps what had, and the alarm. [R:S7, R:S8, R:S8b, R:S9,
+            // R:S10b, R:S10, R:S11, R:S12, R:S13, RA:AG16]
+            self.objects.borrow_mut().remove(&instance.key);
+            platform_event!("object.gone", context.label, reason = &*error.message);
+            instance.count_reset(&error);
         }
         instance.object.borrow_mut().take();
         instance.outgoing.borrow_mut().clear();
@@ -418,12 +481,11 @@ impl Host for Isolate {
         for (_, caller) in calls {
             caller.reset(event_loop, &error);
         }
-        let mut sockets = std::mem::take(&mut *instance.sockets.borrow_mut());
-        sockets.append(&mut instance.closing.borrow_mut());
-        for (_, socket) in sockets {
-            socket.drop_by_platform(event_loop);
+        self.drop_sockets(event_loop, &instance);
+        if is_zombie {
+            return;
         }
-        self.alarm_after_reset(&instance);
+        self.alarm_after_reset(&instance, !instance.is_blameless.get());
     }
 
     fn ended(&self) {
@@ -442,7 +504,26 @@ impl Host for Isolate {
     }
 }
 
+impl Isolate {
+    /// Every socket of a lost incarnation is closed.
+    pub(super) fn drop_sockets(&self, event_loop: &EventLoop, instance: &Instance) {
+        let mut sockets = std::mem::take(&mut *instance.sockets.borrow_mut());
+        sockets.append(&mut instance.closing.borrow_mut());
+        for (_, socket) in sockets {
+            socket.drop_by_platform(event_loop);
+        }
+    }
+}
+
 impl Instance {
+    /// From now on stubs that were made before are broken.
+    pub(super) fn count_reset(&self, error: &JsError) {
+        let mut durable = lock(&self.store.durable);
+        // Fact: 111. A reset from outside keeps what was committed, breaks old stubs and leaves the isolate's globals.
+        // [R:E6, R:M1]
+        durable.resets = (durable.resets.0 + 1, Some(error.clone()));
+    }
+
     /// Its isolate has ended: the object and what it was given no longer hold on to each other.
     fn let_go(&self) {
         let object = (self.object.take(), self.outgoing.take(), self.calls.take(), self.sockets.take());

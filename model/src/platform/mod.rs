@@ -10,6 +10,7 @@ mod control;
 mod error;
 mod eviction;
 pub mod fact_list;
+mod fate;
 mod isolate;
 mod list_range;
 mod object;
@@ -18,8 +19,11 @@ mod socket;
 mod storage;
 mod storage_call;
 mod stub;
+mod switches;
 mod transaction;
+mod update;
 mod worker;
+mod zombie;
 
 pub use alarm::AlarmInfo;
 pub use cluster::{Class, Cluster, ClusterConfig, RuntimeBuild};
@@ -36,6 +40,7 @@ pub use storage::Storage;
 pub(crate) use storage_call::GATELESS;
 pub use storage_call::StorageCall;
 pub use stub::{FetchRequest, FetchResponse, Stub};
+pub use switches::Switches;
 pub use transaction::Transaction;
 pub use worker::{Worker, WorkerHandle};
 

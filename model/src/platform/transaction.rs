@@ -52,6 +52,7 @@ impl Storage {
         T: Clone + 'static,
     {
         self.check_owner()?;
+        self.check_reset()?;
         let storage = self.clone();
         // Fact: 31. A transaction is a section, across timers too. [R:G11, S:api/actor-state.c++]
         operate::section(operation, move || async move {
@@ -89,6 +90,11 @@ impl Transaction {
     /// `txn.setAlarm(at)`.
     pub fn set_alarm(&self, operation: &'static Operation, at_ms: i64) -> StorageCall<()> {
         self.usable("setAlarm").map_or_else(StorageCall::rejected, |()| self.storage.set_alarm(operation, at_ms))
+    }
+
+    /// `txn.deleteAll()`: never (platform fact 61).
+    pub fn delete_all(&self, operation: &'static Operation) -> StorageCall<()> {
+        self.usable("deleteAll").map_or_else(StorageCall::rejected, |()| self.storage.delete_all(operation))
     }
 
     /// `txn.rollback()`: undoes what was written since it began; the closure may go on and return.
