@@ -35,6 +35,17 @@ pub const QUESTIONS: &[Question] = &[
     Question::new("rounding of due times", &["round-up"], &["69", "208"]),
     Question::new("placement", &["placement"], &["130", "222"]),
     Question::new("jitter of retried alarms", &["alarm.retry-jitter"], &["76", "212"]),
+    Question::new("repeated delivery of alarms", &["alarm.again"], &["70", "211"]),
+    Question::new("lost counts of retried alarms", &["alarm.count-lost"], &["79", "212"]),
+    Question::new("alarms that are stuck", &["alarm.stuck"], &["87", "213"]),
+    Question::new("names that alarms bring", &["alarm.nameless"], &["7", "214"]),
+    Question::new("evictions of idle objects", &["eviction"], &["15", "215"]),
+    Question::new("resets of objects", &["reset", "reset.kind"], &["21", "216"]),
+    Question::new("code that outlives its reset", &["reset.zombie"], &["22", "217", "219"]),
+    Question::new("flags of errors over hops", &["flags.kept"], &["96", "220"]),
+    Question::new("ends of streams whose object is lost", &["stream.end"], &["145", "224"]),
+    Question::new("noticing that a client left", &["leaving"], &["146", "225"]),
+    Question::new("lateness of what a keep-alive leaves", &["tail"], &["176", "226"]),
     Question::new("id", &["session-id", "execution-id", "correlation-id"], &[]),
     Question::new("jitter of host and clients", &["routing.jitter", "client.jitter"], &[]),
 ];
@@ -48,8 +59,18 @@ fn what_of(decision: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::platform::fact_list::DECISIONS;
     use scenarios::plan::Severity;
     use scenarios::seed::Seed;
+
+    #[test]
+    fn what_is_known_to_vary_is_assumed_of_the_platform() {
+        for decision in DECISIONS {
+            let of = |question: &&Question| question.has(&decision.name.replace('*', "any"));
+            let question = QUESTIONS.iter().find(of).unwrap_or_else(|| panic!("{}: name its group", decision.name));
+            assert!(question.facts.contains(&decision.fact), "{}: fact {}", decision.name, decision.fact);
+        }
+    }
 
     #[test]
     fn every_question_of_a_run_belongs_to_one_group() {

@@ -1,7 +1,7 @@
 //! What is assumed of the platform beside the questions that it decides: faults that it may show, and switches.
 
 use model::operation::{Kind, Operation};
-use scenarios::plan::{Effect, FaultPlan, Plan, RuntimeBuild, When};
+use scenarios::plan::{Effect, FaultPlan, Plan, RuntimeBuild, TURNED, When};
 
 /// What says that the platform may do what a fault does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,21 +58,34 @@ fn step_of(operation: &str) -> Option<&'static Operation> {
     model::operations::table().iter().flat_map(|group| &group.operations).copied().find(|known| known.name == operation)
 }
 
-/// A switch of the plan.
+/// A switch of a plan, and the plan with each other value.
 pub struct Switch {
-    /// What it is called.
-    pub name: &'static str,
-    /// Numbers of the facts in which its values differ.
+    /// Its name and value in the plan.
+    pub what: String,
+    /// The other values, each with the plan that has it.
+    pub others: Vec<(String, Plan)>,
+    /// Numbers of the facts in which the values differ.
     pub facts: &'static [&'static str],
-    /// Its value in a plan.
-    pub value: fn(&Plan) -> String,
-    /// The plan with each other value.
-    pub others: fn(&Plan) -> Vec<Plan>,
 }
 
-/// The switches.
-pub const SWITCHES: &[Switch] =
-    &[Switch { name: "runtime build", facts: &["7", "8", "33"], value: build_of, others: other_builds }];
+/// Every switch of a plan.
+pub fn switches(plan: &Plan) -> Vec<Switch> {
+    let others = other_builds(plan).into_iter().map(|other| (build_of(&other), other)).collect();
+    let build = Switch { what: format!("runtime build {}", build_of(plan)), others, facts: &["7", "8", "33"] };
+    let mut all = vec![build];
+    for alike in TURNED.chunk_by(|one, other| one.switch == other.switch) {
+        let switches = &plan.world.switches;
+        let now = alike.iter().find(|turned| turned.is_so(switches)).map_or("", |turned| turned.value);
+        let others = alike.iter().filter(|turned| !turned.is_so(switches)).map(|turned| {
+            let mut other = plan.clone();
+            other.world.switches = turned.put(*switches);
+            (turned.value.to_owned(), other)
+        });
+        let what = format!("{} {now}", alike[0].switch);
+        all.push(Switch { what, others: others.collect(), facts: alike[0].facts });
+    }
+    all
+}
 
 fn build_of(plan: &Plan) -> String {
     match plan.world.runtime_build {

@@ -1,7 +1,7 @@
 //! The runs that show what a failure rests on.
 
 use super::evidence::Evidence;
-use super::list::{SWITCHES, basis_of};
+use super::list::{self, basis_of};
 use super::{Assumptions, DRAW_COUNT, Decided, Draws, Free, Planned, RUNS_MAX, Switched, Value};
 use crate::error::Error;
 use crate::questions::{QUESTIONS, Question};
@@ -175,13 +175,12 @@ impl<'a> Search<'a> {
 
     fn switches(&mut self) -> Result<Vec<Switched>, Error> {
         let mut switched = Vec::new();
-        for switch in SWITCHES {
+        for switch in list::switches(&self.plan) {
             let mut others = Vec::new();
-            for other in (switch.others)(&self.plan) {
-                others.push(((switch.value)(&other), self.fails(&other)?));
+            for (value, other) in switch.others {
+                others.push((value, self.fails(&other)?));
             }
-            let what = format!("{} {}", switch.name, (switch.value)(&self.plan));
-            switched.push(Switched { what, others, evidence: Evidence::of(switch.facts) });
+            switched.push(Switched { what: switch.what, others, evidence: Evidence::of(switch.facts) });
         }
         Ok(switched)
     }

@@ -105,8 +105,9 @@ fn frees(found: &Assumptions) -> Vec<String> {
         found.free.iter().map(|each| format!("{}: calm will do, and {}", each.about, with_draws(each.draws)));
     let faults = found.faults.iter().filter(|each| !each.is_needed);
     let faults = faults.map(|each| format!("fault {}: it fails without it as well", each.index));
-    let switches = found.switches.iter().filter(|each| !each.is_needed());
-    let switches = switches.map(|each| format!("{}: it fails with the others as well", each.what));
+    let switches: Vec<&str> =
+        found.switches.iter().filter(|each| !each.is_needed()).map(|each| each.what.as_str()).collect();
+    let switches = (!switches.is_empty()).then(|| format!("{}: it fails with the others as well", switches.join(", ")));
     decisions.chain(faults).chain(switches).collect()
 }
 
