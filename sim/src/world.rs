@@ -137,6 +137,7 @@ fn switches(plan: &Plan) -> Switches {
         evicts_pending_work: chosen.eviction == plan::Eviction::PendingWorkToo,
         defers_updates: chosen.code_update == plan::CodeUpdate::Deferred,
         drops_sockets_silently: chosen.sockets_after_reset == plan::SocketsAfterReset::Silent,
+        ..Switches::default()
     }
 }
 

@@ -41,10 +41,14 @@ fn a_calm_world_is_asked_for_nothing_that_strays_and_any_other_is() {
     let others = asked(|severity| severity != Severity::Calm);
     for decision in DECISIONS {
         // These wait for what few runs come to.
-        if ["alarm.stuck", "alarm.retry-jitter", "alarm.count-lost", "flags.kept", "reset.zombie"].contains(&decision.name) {
+        if ["alarm.stuck", "alarm.retry-jitter", "alarm.count-lost", "flags.kept", "reset.zombie"]
+            .contains(&decision.name)
+        {
             continue;
         }
-        let is_it = |what: &String| decision.name.strip_suffix('*').map_or(what == decision.name, |lane| what.starts_with(lane));
+        let is_it = |what: &String| {
+            decision.name.strip_suffix('*').map_or(what == decision.name, |lane| what.starts_with(lane))
+        };
         assert!(others.iter().any(is_it), "{} is never asked", decision.name);
     }
 }

@@ -44,6 +44,8 @@ pub struct IoContext {
     pub(super) timers_jammed: Cell<bool>,
     /// Operations until the platform resets it; never for 0.
     fuse: Cell<u32>,
+    /// Timers that are armed.
+    pub(super) timers: Cell<u32>,
 }
 
 impl IoContext {
@@ -61,6 +63,7 @@ impl IoContext {
             tasks: RefCell::default(),
             timers_jammed: Cell::new(false),
             fuse: Cell::new(0),
+            timers: Cell::new(0),
         })
     }
 
@@ -99,6 +102,11 @@ impl IoContext {
     /// True while none of its code waits for anything.
     pub fn is_idle(&self) -> bool {
         self.tasks.borrow().is_empty() && self.is_open()
+    }
+
+    /// True while a timer of it is armed.
+    pub fn has_timers(&self) -> bool {
+        self.timers.get() > 0
     }
 
     /// True while events from outside wait.

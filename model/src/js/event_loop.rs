@@ -121,15 +121,16 @@ const TRIPS_A_TURN_MAX: u32 = 1_000_000;
 /// A timer that can be cleared, by code of the context that set it.
 #[derive(Clone)]
 pub struct TimerHandle {
-    is_cleared: Rc<Cell<bool>>,
-    context: u64,
+    /// Cleared, or fired already.
+    is_over: Rc<Cell<bool>>,
+    context: Rc<IoContext>,
 }
 
 impl TimerHandle {
     /// `clearTimeout`: it never fires; again is a no-op. From another context it is ignored (platform fact 122).
     pub fn clear(&self) {
-        if EventLoop::current().ctx().context.number == self.context {
-            self.is_cleared.set(true);
+        if Rc::ptr_eq(&EventLoop::current().ctx().context, &self.context) && !self.is_over.replace(true) {
+            self.context.timers.set(self.context.timers.get() - 1);
         }
     }
 }
@@ -435,12 +436,14 @@ impl EventLoop {
     /// A timer of the running context; due `ms` milliseconds from the clock that code reads.
     pub fn set_timer(&self, ms: u64, f: Box<dyn FnOnce()>) -> TimerHandle {
         let ctx = self.ctx();
-        let cleared = Rc::new(Cell::new(false));
-        let place = Some((Rc::clone(&ctx.context), ctx.section));
-        let context = ctx.context.number;
-        let what = What::Timer(ctx, Rc::clone(&cleared), f);
-        self.push(self.now_ms().saturating_add(ms), Lane::Local(context), place, false, what);
-        TimerHandle { is_cleared: cleared, context }
+        let is_over = Rc::new(Cell::new(false));
+        let context = Rc::clone(&ctx.context);
+        let place = Some((Rc::clone(&context), ctx.section));
+        let lane = Lane::Local(context.number);
+        context.timers.set(context.timers.get() + 1);
+        let what = What::Timer(ctx, Rc::clone(&is_over), f);
+        self.push(self.now_ms().saturating_add(ms), lane, place, false, what);
+        TimerHandle { is_over, context }
     }
 
     fn push(&self, due_ms: u64, lane: Lane, place: Option<(Rc<IoContext>, SectionId)>, bypass: bool, what: What) {
@@ -567,7 +570,14 @@ impl EventLoop {
             // Fact: 105. Timers, background work and other handlers of an aborted instance never go on. [R:W4, R:S13]
             // Fact: 127. Background work ends without a word when its object is aborted. [R:W4]
             What::Run(ctx, _) | What::Timer(ctx, _, _) if ctx.context.is_dead() => {}
-            What::Run(ctx, f) | What::Timer(ctx, _, f) => self.with_ctx(ctx, f),
+            What::Run(ctx, f) => self.with_ctx(ctx, f),
+            // It may have been cleared after it fell due, while something else went first or its gate was shut.
+            What::Timer(_, is_over, _) if is_over.get() => {}
+            What::Timer(ctx, is_over, f) => {
+                is_over.set(true);
+                ctx.context.timers.set(ctx.context.timers.get() - 1);
+                self.with_ctx(ctx, f);
+            }
             What::Letter(letter) => letter.open(self),
         }
     }

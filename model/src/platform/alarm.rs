@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::cluster::lock;
 use super::error::JsError;
-use super::isolate::Isolate;
+use super::isolate::{Isolate, WokenBy};
 use super::object::{Instance, ObjectKey};
 use crate::js::{Ctx, EventLoop, IoContext, Letter, SectionId};
 use crate::rt;
@@ -27,6 +27,11 @@ impl AlarmInfo {
     /// The first delivery of an alarm set for `scheduled_ms`.
     pub fn first(scheduled_ms: u64) -> Self {
         AlarmInfo { scheduled_ms, retry_count: 0 }
+    }
+
+    /// `isRetry`: the platform counts this delivery as one after a failure.
+    pub fn is_retry(&self) -> bool {
+        self.retry_count > 0
     }
 }
 
@@ -77,7 +82,13 @@ impl Isolate {
             // Moved to a later time since: the wake-up goes on to that time.
             return self.cluster.post_alarm(&letter.key, AlarmInfo::first(stored), stored);
         }
-        let info = if retrying { letter.info } else { AlarmInfo::first(stored) };
+        let info = match letter.info {
+            // Locally an alarm that was set during a retry's wait is that retry (platform fact 83).
+            retry if retrying || (self.switches.is_local && retry.is_retry()) => {
+                AlarmInfo { scheduled_ms: stored, ..retry }
+            }
+            _ => AlarmInfo::first(stored),
+        };
         let Some(late_ms) = letter.late_ms else {
             // Fact: 68. An alarm is never early; mostly on time, rarely up to a minute late. [R:A24, R:A23,
             // D:storage-api alarms]
@@ -101,7 +112,8 @@ impl Isolate {
 
     fn deliver_alarm(&self, event_loop: &Rc<EventLoop>, key: &ObjectKey, info: AlarmInfo, late_ms: u64) {
         // Fact: 90. An alarm wakes an object that was evicted; the constructor runs first. [R:EV4]
-        let instance = self.instance(event_loop, key, false);
+        let instance = self.instance(event_loop, key, WokenBy::Alarm);
+        instance.idle_since_ms.set(None);
         if event_loop.is_shut(&instance.io, 0) {
             // Its constructor has shut the gate (platform fact 37).
             return self.post_late(key, info, event_loop.now_ms(), late_ms);

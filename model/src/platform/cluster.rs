@@ -45,19 +45,23 @@ pub(super) struct Durable {
     pub values: BTreeMap<Arc<str>, Arc<Value>>,
     /// The armed alarm in epoch milliseconds; while a retry waits, the original past time.
     pub alarm: Option<u64>,
+    /// Whoever set that alarm knew its own name, and the newer build keeps it beside the time (platform facts 8, 9).
+    pub alarm_knows_name: bool,
     /// The delivery that has begun and not ended; it is repeated when its isolate ends (platform fact 70).
     pub running: Option<AlarmInfo>,
     /// An alarm change became durable since that delivery began: the change stands, whatever becomes of the delivery.
     pub touched: bool,
     /// The latest due time for which a letter is on its way.
     pub letter_due: Option<u64>,
+    /// That letter is a retry.
+    pub retry_waits: bool,
     /// How often an incarnation was reset, and by what the last time: stubs made before are broken.
     pub resets: (u64, Option<JsError>),
 }
 
 pub(super) struct State {
     pub config: ClusterConfig,
-    switches: Switches,
+    pub switches: Switches,
     nodes: Vec<(IsolateId, Node, Arc<Inbox>)>,
     placement: BTreeMap<ObjectKey, IsolateId>,
     objects: BTreeMap<ObjectKey, Arc<Mutex<Durable>>>,
@@ -187,11 +191,6 @@ impl Cluster {
         }
     }
 
-    /// The habits that the build does not settle.
-    pub(super) fn switches(&self) -> Switches {
-        lock(&self.0).switches
-    }
-
     /// Ids of the isolates that run, oldest first.
     pub fn isolates(&self) -> Vec<IsolateId> {
         lock(&self.0).nodes.iter().map(|(id, _, _)| *id).collect()
@@ -205,6 +204,11 @@ impl Cluster {
     /// The objects that ever wrote or were called, with a class name.
     pub fn find_object(&self, class: &str, label: &str) -> Option<ObjectKey> {
         lock(&self.0).objects.keys().find(|key| key.class == class && &*key.label() == label).cloned()
+    }
+
+    /// Every object that was ever written or called, in the order of class and name.
+    pub fn objects(&self) -> Vec<ObjectKey> {
+        lock(&self.0).objects.keys().cloned().collect()
     }
 
     pub(super) fn durable(&self, key: &ObjectKey) -> Arc<Mutex<Durable>> {
@@ -284,7 +288,11 @@ impl Cluster {
     /// Sends the alarm's wake-up to where the object is, due at `due_ms`.
     pub(super) fn post_alarm(&self, key: &ObjectKey, info: AlarmInfo, due_ms: u64) {
         let durable = self.durable(key);
-        lock(&durable).letter_due = Some(due_ms);
+        {
+            let mut durable = lock(&durable);
+            durable.letter_due = Some(due_ms);
+            durable.retry_waits = info.is_retry();
+        }
         let (_, inbox) = self.route(key);
         // Fact: 69. Alarms of several objects due together fire in no fixed order. [R:A23]
         let lane = Lane::named(&key.label(), "alarm", 0);
@@ -298,6 +306,7 @@ impl Cluster {
             let mut durable = lock(&durable);
             durable.values = values;
             durable.alarm = alarm_ms;
+            durable.alarm_knows_name = true;
         }
         if let Some(due_ms) = alarm_ms {
             platform_event!("alarm.set", key.label(), due_at_ms = due_ms, by = "before the run", root = "");

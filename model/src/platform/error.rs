@@ -106,6 +106,11 @@ impl JsError {
         JsError { durable_object_reset: true, ..Self::new(reason) }
     }
 
+    /// A method that the object's class does not have (platform fact 95).
+    pub fn no_such_method(method: &str) -> Self {
+        Self::type_error(format!("The RPC receiver does not implement the method \"{method}\"."))
+    }
+
     /// An I/O object was used from another object of the isolate (platform fact 116).
     pub fn cross_object_io(kind: &str) -> Self {
         Self::new(format!(
@@ -124,6 +129,11 @@ impl JsError {
              request's handler. This is a limitation of Cloudflare Workers which allows us to improve overall \
              performance. (I/O type: {kind})"
         ))
+    }
+
+    /// What a handler threw as its caller sees it, kept as it was or not (platform facts 93, 99).
+    pub(super) fn across(self, is_kept: bool) -> Self {
+        if is_kept { JsError { remote: true, ..self } } else { self.across_call() }
     }
 
     /// What a handler threw as its caller sees it: built-in types keep their name, a custom one moves into the message,

@@ -8,7 +8,10 @@ use std::rc::Rc;
 use super::error::JsError;
 use super::isolate::Isolate;
 use super::object::{Instance, ObjectKey};
-use crate::js::EventLoop;
+use crate::js::{Ctx, EventLoop};
+
+/// How long the local runtime keeps an idle object in memory, in milliseconds (platform fact 15).
+const LOCAL_IDLE_MS: u64 = 10_000;
 
 /// How long the process remembers the name of an object that it evicted, in milliseconds.
 const NAME_KEPT_MS: u64 = 60_000;
@@ -18,6 +21,34 @@ impl Isolate {
     pub(super) fn remembers_name(&self, event_loop: &EventLoop, key: &ObjectKey) -> bool {
         let kept_until = self.names.borrow().get(key).copied();
         kept_until.is_some_and(|until_ms| event_loop.now_ms() <= until_ms)
+    }
+
+    /// Where idle objects leave by themselves: notes since when they are, and looks again when their time is over.
+    pub(super) fn watch_idle(&self, event_loop: &EventLoop) {
+        let instances: Vec<Rc<Instance>> = self.objects.borrow().values().map(Rc::clone).collect();
+        for instance in instances {
+            // Fact: 16. Locally pending timers and background work keep an object; in production only since autumn 2026.
+            // [R:EV2, D:changelog 2026-10-01, I:cloudflare/cloudflare-docs#33454]
+            let is_idle = instance.is_idle(false) && !instance.io.has_timers();
+            if !is_idle {
+                instance.idle_since_ms.set(None);
+            } else if instance.idle_since_ms.get().is_none() {
+                let since_ms = event_loop.now_ms();
+                instance.idle_since_ms.set(Some(since_ms));
+                let ctx = Ctx { context: Rc::clone(&instance.io), section: 0, root: "platform" };
+                let look = Box::new(move || {
+                    if instance.idle_since_ms.get() == Some(since_ms) {
+                        let event_loop = EventLoop::current();
+                        Isolate::of(&event_loop, |isolate| {
+                            isolate.evict_object(&event_loop, &instance.key, Box::new(|| ()));
+                        });
+                    }
+                });
+                // Fact: 15. Locally an idle object goes 10 s after its last activity; nothing of it is called. [R:EV1,
+                // S:server/server.c++ handleShutdown]
+                event_loop.run_past_gate(since_ms + LOCAL_IDLE_MS, ctx, look);
+            }
+        }
     }
 
     /// Evicts the object, if it is in memory and idle; says so just before.
@@ -57,6 +88,12 @@ impl Isolate {
         instance.sockets.borrow_mut().extend(woken);
     }
 
+    /// A reset reaches the sockets of an object that is not in memory, too (platform fact 143).
+    pub(super) fn drop_kept_sockets(&self, event_loop: &EventLoop, key: &ObjectKey) {
+        let kept = self.hibernated.borrow_mut().remove(key).unwrap_or_default();
+        kept.values().for_each(|socket| socket.drop_by_platform(event_loop));
+    }
+
     /// Whether sockets are kept for an object that is not in memory.
     pub(super) fn keeps_sockets_of(&self, key: &ObjectKey) -> bool {
         self.hibernated.borrow().contains_key(key)
@@ -75,8 +112,6 @@ impl Instance {
             && self.closing.borrow().is_empty()
             && self.alarm_running.get().is_none();
         let is_durable = !self.store.dirty.get() && self.store.in_flight.borrow().is_empty();
-        // Fact: 16. Locally pending timers and background work keep an object; in production only since autumn 2026.
-        // [R:EV2, D:changelog 2026-10-01, I:cloudflare/cloudflare-docs#33454]
         // Fact: 201. Locally a 14 s call finishes on its instance, with a reference or without. [RA:MC5, RA:MC5b]
         is_quiet && is_durable && if cuts_off_work { self.io.is_open() } else { self.io.is_idle() }
     }

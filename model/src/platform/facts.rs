@@ -23,6 +23,7 @@ mod ends;
 mod errors;
 mod eviction;
 mod gate;
+mod habits;
 mod held;
 mod life;
 mod names;
@@ -210,7 +211,7 @@ async fn call_other(name: &'static str, method: &'static str) -> Answer {
 
 /// `ctx.abort(reason)`: nothing follows.
 async fn abort(ctx: &ObjectContext, reason: &str) -> Answer {
-    ctx.abort(reason);
+    ctx.abort(reason)?;
     std::future::pending().await
 }
 

@@ -60,6 +60,17 @@ pub struct Isolate {
     module_scope: RefCell<BTreeMap<TypeId, Rc<dyn Any>>>,
 }
 
+/// Whose event constructs an incarnation: it decides whether the incarnation knows its name (platform facts 2, 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WokenBy {
+    /// A caller with its name, or a frame of its socket (fact 140).
+    Name,
+    /// A caller with the text of its id.
+    Id,
+    /// Its alarm.
+    Alarm,
+}
+
 /// Module-scope state of the isolate whose code runs: made at first use, shared by all its objects, gone with it.
 pub fn module_scope<T: Default + 'static>() -> Rc<T> {
     Isolate::current(Isolate::module_scope)
@@ -68,9 +79,10 @@ pub fn module_scope<T: Default + 'static>() -> Rc<T> {
 impl Isolate {
     /// The inside of an isolate.
     pub fn new(id: IsolateId, cluster: Cluster, build: RuntimeBuild) -> Rc<Self> {
+        let switches = lock(&cluster.0).switches;
         Rc::new(Isolate {
             id,
-            switches: cluster.switches(),
+            switches,
             cluster,
             slots: SlotTable::default(),
             build,
@@ -119,6 +131,11 @@ impl Isolate {
         self.build == RuntimeBuild::November2026
     }
 
+    /// A value over 2 MB is refused on the older build only (platform fact 55).
+    pub(super) fn limits_values(&self) -> bool {
+        self.build == RuntimeBuild::May2026
+    }
+
     /// A write to another context's TCP connection hangs on the older build and throws on the newer (platform fact 122).
     pub(super) fn hangs_on_foreign_write(&self) -> bool {
         self.build == RuntimeBuild::May2026
@@ -128,9 +145,8 @@ impl Isolate {
         self.objects.borrow().get(key).map(|instance| Rc::clone(&instance.io))
     }
 
-    /// The incarnation of an object; constructs it when there is none. `by_name`: the caller addressed it by name,
-    /// else (an alarm) only the newer build knows the name (platform facts 2, 7, 8).
-    pub(super) fn instance(&self, event_loop: &Rc<EventLoop>, key: &ObjectKey, by_name: bool) -> Rc<Instance> {
+    /// The incarnation of an object; constructs it when there is none.
+    pub(super) fn instance(&self, event_loop: &Rc<EventLoop>, key: &ObjectKey, woken_by: WokenBy) -> Rc<Instance> {
         if let Some(instance) = self.objects.borrow().get(key) {
             return Rc::clone(instance);
         }
@@ -143,8 +159,13 @@ impl Isolate {
         // S:server/alarm-scheduler.c++]
         // Fact: 6. The alarm of a living instance, or of one evicted within the last 70 s, has the name it had.
         // [R:A25, R:EV4]
-        let is_remembered = self.remembers_name(event_loop, key);
-        let knows_name = key.named && (by_name || is_remembered || self.cold_alarm_has_name(key));
+        let store = Store::load(self.cluster.durable(key));
+        let is_told = match woken_by {
+            WokenBy::Name => true,
+            WokenBy::Id => false,
+            WokenBy::Alarm => lock(&store.durable).alarm_knows_name && self.cold_alarm_has_name(key),
+        };
+        let knows_name = key.named && (is_told || self.remembers_name(event_loop, key));
         self.names.borrow_mut().remove(key);
         let io = event_loop.new_context(Owner::Object, key.label());
         io.set_fuse(fate::draw_fuse(&io.label));
@@ -152,7 +173,7 @@ impl Isolate {
             key: key.clone(),
             knows_name,
             io: Rc::clone(&io),
-            store: Store::load(self.cluster.durable(key)),
+            store,
             object: RefCell::new(None),
             sockets: RefCell::default(),
             closing: RefCell::default(),
@@ -161,6 +182,7 @@ impl Isolate {
             alarm_running: std::cell::Cell::new(None),
             zombie: RefCell::default(),
             fate: fate::Fate::drawn(&io.label),
+            idle_since_ms: std::cell::Cell::new(None),
         });
         self.objects.borrow_mut().insert(key.clone(), Rc::clone(&instance));
         self.by_context.borrow_mut().insert(io.number, Rc::clone(&instance));
@@ -228,7 +250,7 @@ impl Isolate {
         }
     }
 
-    /// Resets the incarnation of `key` from outside, if there is one; says so just before.
+    /// Resets the incarnation of `key` from outside, or what an evicted one left, if there is either; says so just before.
     pub(super) fn reset_object(
         &self,
         event_loop: &EventLoop,
@@ -242,6 +264,9 @@ impl Isolate {
             }
             found();
             self.reset_from_outside(event_loop, &context, error);
+        } else if self.keeps_sockets_of(key) {
+            found();
+            self.drop_kept_sockets(event_loop, key);
         }
     }
 
@@ -398,6 +423,7 @@ fn apply(instance: &Rc<Instance>, batch: Batch) {
     let Some(change) = batch.alarm else { return };
     let before = std::mem::replace(&mut durable.alarm, change.to);
     durable.touched = true;
+    durable.alarm_knows_name = instance.knows_name;
     match change.to {
         Some(due) => {
             platform_event!("alarm.set", label, due_at_ms = due, by = change.by, root = change.root);
@@ -407,8 +433,11 @@ fn apply(instance: &Rc<Instance>, batch: Batch) {
     }
     let sooner = change.to.filter(|due| durable.letter_due.is_none_or(|on_its_way| *due < on_its_way));
     let running = durable.running.is_some();
+    durable.retry_waits &= change.to.is_some();
+    // Fact: 83. Locally an alarm set during a retry wait is run by that retry and counted as one. [R:A9]
+    let is_taken = durable.retry_waits && Isolate::current(|isolate| isolate.switches.is_local);
     drop(durable);
-    if let Some(due) = sooner.filter(|_| !running) {
+    if let Some(due) = sooner.filter(|_| !running && !is_taken) {
         Isolate::current(|isolate| isolate.cluster.post_alarm(&instance.key, AlarmInfo::first(due), due));
     }
 }
@@ -417,6 +446,9 @@ impl Host for Isolate {
     fn turn_over(&self, event_loop: &Rc<EventLoop>) {
         if !self.dirty.borrow().is_empty() {
             self.commit_turn(event_loop);
+        }
+        if self.switches.is_local {
+            self.watch_idle(event_loop);
         }
     }
 

@@ -111,6 +111,8 @@ pub(super) struct Instance {
     /// What its storage rejects with, when it goes on although its object was reset.
     pub zombie: RefCell<Option<JsError>>,
     pub fate: Fate,
+    /// Since when nothing of it goes on; only looked at where idle objects leave by themselves.
+    pub idle_since_ms: Cell<Option<u64>>,
 }
 
 impl ObjectContext {
@@ -178,15 +180,16 @@ impl ObjectContext {
         self.instance.sockets.borrow().values().cloned().collect()
     }
 
-    /// `ctx.abort(reason)`: ends the incarnation at once; the caller's code never goes on (platform fact 103). From
-    /// another object it aborts nobody (fact 121).
-    pub fn abort(&self, reason: &str) {
+    /// `ctx.abort(reason)`: ends the incarnation at once; the caller's code never goes on (platform fact 103).
+    ///
+    /// # Errors
+    /// From another object, whose use of it aborts nobody (platform fact 121).
+    pub fn abort(&self, reason: &str) -> Result<(), JsError> {
         // Fact: 103. An abort ends the JavaScript at once: no code of it follows. [R:E4]
         // Fact: 121. Aborting through another object's context throws and aborts nobody. [R:X6]
-        if operate::owned_by(&self.instance.io, "ActorCacheInterface").is_err() {
-            return;
-        }
+        operate::owned_by(&self.instance.io, "ActorCacheInterface")?;
         let event_loop = EventLoop::current();
         Isolate::current(|isolate| isolate.reset(&event_loop, &self.instance.io, JsError::aborted(reason)));
+        Ok(())
     }
 }

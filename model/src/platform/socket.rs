@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::error::JsError;
-use super::isolate::Isolate;
+use super::isolate::{Isolate, WokenBy};
 use super::object::{Instance, ObjectContext, ObjectKey};
 use super::operate;
 use super::stub::FetchRequest;
@@ -33,6 +33,7 @@ struct ObjectEnd {
     owner: Rc<IoContext>,
     instance: std::rc::Weak<Instance>,
     peer: Arc<Inbox>,
+    tag: Arc<str>,
     attachment: RefCell<Value>,
     open: Cell<bool>,
     last_due_ms: Cell<u64>,
@@ -51,6 +52,7 @@ impl ObjectContext {
             owner: Rc::clone(self.io()),
             instance: Rc::downgrade(&self.instance),
             peer,
+            tag: tag.into(),
             attachment: RefCell::new(Value::Null),
             open: Cell::new(true),
             last_due_ms: Cell::new(0),
@@ -70,6 +72,11 @@ impl Socket {
     /// True while frames can be sent.
     pub fn is_open(&self) -> bool {
         self.0.open.get()
+    }
+
+    /// The tag it was accepted with.
+    pub fn tag(&self) -> &str {
+        &self.0.tag
     }
 
     /// The attachment, which survives hibernation with the socket.
@@ -121,6 +128,7 @@ impl Socket {
             owner: Rc::clone(&instance.io),
             instance: Rc::downgrade(instance),
             peer: Arc::clone(&self.0.peer),
+            tag: Arc::clone(&self.0.tag),
             attachment: RefCell::new(self.attachment()),
             open: Cell::new(self.is_open()),
             last_due_ms: Cell::new(self.0.last_due_ms.get()),
@@ -262,11 +270,16 @@ impl ClientSocket {
     }
 
     /// Closes it and stops listening; again is a no-op.
-    pub fn close(&self, code: u16, reason: &str) {
+    ///
+    /// # Errors
+    /// From another context (platform fact 118).
+    pub fn close(&self, code: u16, reason: &str) -> Result<(), JsError> {
+        operate::owned_by(&self.0.ctx.context, "Native")?;
         if self.0.open.replace(false) {
             self.post(SocketEvent::Close(code, reason.into()));
             Isolate::current(Isolate::client_sockets).handlers.borrow_mut().remove(&self.0.number);
         }
+        Ok(())
     }
 
     fn post(&self, event: SocketEvent) {
@@ -341,7 +354,7 @@ impl Letter for ToObject {
     fn prepare(&self, event_loop: &Rc<EventLoop>) {
         Isolate::of(event_loop, |isolate| {
             if isolate.keeps_sockets_of(&self.key) {
-                drop(isolate.instance(event_loop, &self.key, true));
+                drop(isolate.instance(event_loop, &self.key, WokenBy::Name));
             }
         });
     }
@@ -352,6 +365,7 @@ impl Letter for ToObject {
         let socket = instance.sockets.borrow().get(&self.number).cloned();
         let Some(socket) = socket else { return };
         instance.event_begins();
+        instance.idle_since_ms.set(None);
         let object = instance.object();
         let root = if matches!(self.event, SocketEvent::Close(..)) { "socket-close" } else { "socket-message" };
         let ctx = Ctx { context: Rc::clone(&instance.io), section: 0, root };

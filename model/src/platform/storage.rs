@@ -120,6 +120,18 @@ impl Storage {
         })
     }
 
+    /// `get([keys])`: what exists of them, sorted by key (platform fact 51).
+    pub fn get_many(&self, operation: &'static Operation, keys: Vec<Arc<str>>) -> StorageCall<Rc<ListAnswer>> {
+        self.call(operation, move |instance| {
+            let values = instance.store.values.borrow();
+            let mut found: ListAnswer =
+                keys.iter().filter_map(|key| Some((Arc::clone(key), Arc::clone(values.get(key)?)))).collect();
+            found.sort_by(|one, other| one.0.cmp(&other.0));
+            found.dedup_by(|one, other| one.0 == other.0);
+            Ok(Rc::new(found))
+        })
+    }
+
     /// `put(key, value)`.
     pub fn put(
         &self,
@@ -129,6 +141,7 @@ impl Storage {
     ) -> StorageCall<()> {
         let (key, value) = (key.into(), value.into());
         self.call(operation, move |instance| {
+            check_size(&value)?;
             #[cfg(test)]
             observe(instance, operation, "put", json!({"key": &*key, "value": &*value}));
             instance.store.values.borrow_mut().insert(Arc::clone(&key), Arc::clone(&value));
@@ -152,9 +165,10 @@ impl Storage {
         self.call(operation, move |instance| Ok(keys.iter().filter(|key| instance.remove(key)).count()))
     }
 
-    /// `list(options)`: ordered by UTF-8 bytes (platform fact 56).
+    /// `list(options)`: ordered by UTF-8 bytes (platform facts 56, 57).
     pub fn list(&self, operation: &'static Operation, range: ListRange) -> StorageCall<Rc<ListAnswer>> {
         self.call(operation, move |instance| {
+            range.check()?;
             let rows = range.take(&instance.store.values.borrow());
             #[cfg(test)]
             observe(instance, operation, "list", json!({"prefix": &*range.prefix, "result": shown(&rows)}));
@@ -162,7 +176,8 @@ impl Storage {
         })
     }
 
-    /// `deleteAll()`: acts at once, outside the open transaction (platform fact 44); the alarm stays (fact 62).
+    /// `deleteAll()`: acts at once, outside the open transaction (platform fact 44); the alarm stays where no
+    /// flag says otherwise (fact 62).
     pub fn delete_all(&self, operation: &'static Operation) -> StorageCall<()> {
         self.call(operation, move |instance| {
             let store = &instance.store;
@@ -177,10 +192,10 @@ impl Storage {
             // Fact: 62. Deleting everything keeps the alarm, unless a newer compatibility date says otherwise. [R:S4,
             // RF:S4, S:io/compatibility-date.capnp]
             lock(&store.durable).values.clear();
-            if Isolate::current(|isolate| isolate.switches.wipes_alarm) {
-                instance.change_alarm(None, operation.name);
-            }
             platform_event!("storage.wiped", instance.io.label);
+            if Isolate::current(|isolate| isolate.switches.wipes_alarm) {
+                instance.wipe_alarm(operation.name);
+            }
             Ok(())
         })
     }
@@ -305,6 +320,28 @@ impl Storage {
     }
 }
 
+/// Bytes that a value may have on the older build (platform facts 54, 55).
+const VALUE_MAX: usize = 2 * 1_024 * 1_024;
+
+/// What a put throws for a value that is too large for its row.
+fn check_size(value: &Value) -> Result<(), JsError> {
+    // Fact: 55. A value over 2 MB is refused on the older build; the newer one takes 3 MiB. [R26:S1, R11:S1]
+    if bytes_of(value) > VALUE_MAX && Isolate::current(Isolate::limits_values) {
+        return Err(JsError::new("string or blob too big: SQLITE_TOOBIG"));
+    }
+    Ok(())
+}
+
+/// About how long a value is; only texts can make it large.
+fn bytes_of(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(bytes_of).sum(),
+        Value::Object(fields) => fields.iter().map(|(name, field)| name.len() + bytes_of(field)).sum(),
+        _ => 0,
+    }
+}
+
 #[cfg(test)]
 fn observe(instance: &Instance, operation: &Operation, op: &str, what: Value) {
     crate::observed::storage(&instance.key, operation, op, what);
@@ -332,6 +369,19 @@ impl Instance {
             self.write(|batch| drop(batch.changes.insert(Arc::clone(key), None)));
         }
         existed
+    }
+
+    /// The alarm goes with everything else, at once.
+    fn wipe_alarm(&self, by: &'static str) {
+        let store = &self.store;
+        store.alarm.set(None);
+        store.open.borrow_mut().alarm = None;
+        store.in_flight.borrow_mut().iter_mut().for_each(|batch| batch.alarm = None);
+        let mut durable = lock(&store.durable);
+        durable.touched = true;
+        if durable.alarm.take().is_some() {
+            platform_event!("alarm.deleted", self.io.label, by = by, root = EventLoop::current().root());
+        }
     }
 
     fn change_alarm(&self, to: Option<u64>, by: &'static str) {

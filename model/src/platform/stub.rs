@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::cluster::Cluster;
 use super::error::JsError;
-use super::isolate::Isolate;
+use super::isolate::{Isolate, WokenBy};
 use super::object::{Instance, LocalFuture, ObjectKey};
 use super::operate;
 use crate::js::{Ctx, EventLoop, Inbox, IoContext, Lane, Letter, Promise, SectionId};
@@ -148,6 +148,8 @@ pub struct Stub {
     label: Arc<str>,
     owner: Rc<IoContext>,
     number: u64,
+    /// What a first call of it tells the object.
+    wakes_by: WokenBy,
     /// Resets of the object when the stub was made: a later one breaks it (platform facts 104, 106).
     born: u64,
     rpc_due_ms: Rc<Cell<u64>>,
@@ -159,6 +161,16 @@ pub struct Stub {
 impl Stub {
     /// `namespace.get(id)`: sends nothing (platform fact 12). It belongs to the context that made it.
     pub fn new(key: ObjectKey) -> Self {
+        Self::made(key, WokenBy::Name)
+    }
+
+    /// `namespace.get(namespace.idFromString(hex))`: the object of that key, which the stub tells no name (platform
+    /// facts 2, 3).
+    pub fn by_id(key: ObjectKey) -> Self {
+        Self::made(key, WokenBy::Id)
+    }
+
+    fn made(key: ObjectKey, wakes_by: WokenBy) -> Self {
         let event_loop = EventLoop::current();
         Stub {
             // Fact: 12. A stub sends nothing; the first event constructs the object. [D:durable-object-lifecycle]
@@ -167,6 +179,7 @@ impl Stub {
             key,
             owner: event_loop.ctx().context,
             number: event_loop.next_number(),
+            wakes_by,
             rpc_due_ms: Rc::default(),
             fetch_due_ms: Rc::default(),
             broken: Rc::default(),
@@ -247,7 +260,7 @@ impl Stub {
             Payload::Rpc(..) => ("rpc", Rc::clone(&self.rpc_due_ms)),
             Payload::Fetch(_) => ("fetch", Rc::clone(&self.fetch_due_ms)),
         };
-        let (number, born) = (self.number, self.born);
+        let (number, born, wakes_by) = (self.number, self.born, self.wakes_by);
         Box::new(move || {
             let event_loop = EventLoop::current();
             let cluster = Isolate::current(|isolate| isolate.cluster.clone());
@@ -259,7 +272,7 @@ impl Stub {
             let lane = Lane::named(&label, what, number);
             let fetch = matches!(payload, Payload::Fetch(_));
             let reply = ReplyTo { inbox: Arc::clone(&inbox), slot, call, cluster: cluster.clone(), label, fetch };
-            let sent = target.post(due_ms, lane, Box::new(CallLetter { key, payload, reply, born }));
+            let sent = target.post(due_ms, lane, Box::new(CallLetter { key, payload, reply, born, wakes_by }));
             if !sent {
                 cluster.end_call(call);
                 let lost = ReplyLetter::error(slot, JsError::connection_lost());
@@ -275,6 +288,7 @@ struct CallLetter {
     payload: Payload,
     reply: ReplyTo,
     born: u64,
+    wakes_by: WokenBy,
 }
 
 impl Letter for CallLetter {
@@ -285,7 +299,7 @@ impl Letter for CallLetter {
     fn prepare(&self, event_loop: &Rc<EventLoop>) {
         // Fact: 37. A section of the constructor delays every event, the one that woke the object included. [R:G8]
         if self.reply.cluster.reset_since(&self.key, self.born).is_none() {
-            drop(Isolate::of(event_loop, |isolate| isolate.instance(event_loop, &self.key, true)));
+            drop(Isolate::of(event_loop, |isolate| isolate.instance(event_loop, &self.key, self.wakes_by)));
         }
     }
 
@@ -293,7 +307,8 @@ impl Letter for CallLetter {
         if let Some(error) = self.reply.cluster.reset_since(&self.key, self.born) {
             return self.reply.reset(event_loop, &error);
         }
-        let instance = Isolate::of(event_loop, |isolate| isolate.instance(event_loop, &self.key, true));
+        let instance = Isolate::of(event_loop, |isolate| isolate.instance(event_loop, &self.key, self.wakes_by));
+        instance.idle_since_ms.set(None);
         let CallLetter { payload, reply, .. } = *self;
         instance.event_begins();
         instance.calls.borrow_mut().insert(reply.call, reply.clone());
@@ -332,6 +347,7 @@ impl Letter for CallLetter {
 
 fn run(instance: &Rc<Instance>, payload: Payload, caller: Arc<Inbox>) -> LocalFuture<Answer> {
     let object = instance.object();
+    let is_kept = Isolate::current(|isolate| isolate.switches.keeps_errors);
     match payload {
         Payload::Rpc(method, arguments) => {
             let call = object.rpc(method, arguments);
@@ -339,7 +355,7 @@ fn run(instance: &Rc<Instance>, payload: Payload, caller: Arc<Inbox>) -> LocalFu
                 match call.await {
                     Ok(value) => Answer::Value(value),
                     // Fact: 94. Throwing resets nothing. [R:E1]
-                    Err(error) => Answer::Error(thrown(error)),
+                    Err(error) => Answer::Error(thrown(error, is_kept)),
                 }
             })
         }
@@ -348,7 +364,7 @@ fn run(instance: &Rc<Instance>, payload: Payload, caller: Arc<Inbox>) -> LocalFu
             Box::pin(async move {
                 match call.await {
                     Ok(response) => Answer::Response(response),
-                    Err(error) => Answer::Error(thrown(error)),
+                    Err(error) => Answer::Error(thrown(error, is_kept)),
                 }
             })
         }
@@ -356,9 +372,9 @@ fn run(instance: &Rc<Instance>, payload: Payload, caller: Arc<Inbox>) -> LocalFu
 }
 
 /// What a handler threw as its caller sees it.
-fn thrown(error: JsError) -> JsError {
+fn thrown(error: JsError, is_kept: bool) -> JsError {
     // Fact: 220. Flags of a caller's error in the combinations that occur, lost over hops. [facts 96, 99]
     let keeps = error.durable_object_reset && rt::stray(&EventLoop::current().ctx().context.label, "flags.kept") > 0;
-    let durable_object_reset = keeps;
-    JsError { durable_object_reset, ..error.across_call() }
+    let told = error.across(is_kept);
+    JsError { durable_object_reset: keeps || told.durable_object_reset, ..told }
 }

@@ -70,7 +70,7 @@ pub(super) async fn dispatch(
         "resolveAndStoreSessionMeta" => Box::pin(resolve_and_store(session, arguments)).await,
         cap::REQUEST => nothing(Box::pin(rooted("evict", cap::request_cap_eviction(session))).await),
         // Fact: 95. Calling a method that is not there is a TypeError with a text of its own. [R:E1]
-        other => Err(JsError::type_error(format!("The RPC receiver does not implement the method \"{other}\"."))),
+        other => Err(JsError::no_such_method(other)),
     }
 }
 

@@ -70,6 +70,7 @@ mod alarms;
 mod background;
 mod calls;
 mod contexts;
+mod decisions;
 mod gates;
 mod identity;
 mod isolates;
@@ -79,7 +80,6 @@ mod partyserver;
 mod resets;
 mod sockets;
 mod storage;
-mod decisions;
 #[cfg(test)]
 mod tests;
 

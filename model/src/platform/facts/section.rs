@@ -139,6 +139,30 @@ fn fact_37_a_section_of_the_constructor_delays_every_event_the_one_that_woke_it_
     );
 }
 
+#[test]
+fn a_timer_that_is_cleared_while_its_gate_is_shut_never_fires() {
+    play_on(
+        RuntimeBuild::November2026,
+        |ctx, method, _| async move {
+            if method != "A" {
+                return common(ctx, method).await;
+            }
+            let timer_from_before = crate::js::EventLoop::current().set_timer(50, Box::new(|| mark("timer")));
+            section(&ctx, || async move {
+                timer(300).wait().await;
+                timer_from_before.clear();
+                Ok(Value::Null)
+            })
+            .await
+        },
+        |world| async move {
+            assert_eq!(ask(&world, "p", "A").await, Ok(Value::Null));
+            pause(500).await;
+            assert_eq!(marks(), "");
+        },
+    );
+}
+
 /// A section whose unawaited work outlives it, or that ends before one inside it does.
 async fn outlived(ctx: ObjectContext, method: &'static str) -> Answer {
     let inner = ctx.clone();

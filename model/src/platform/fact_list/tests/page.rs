@@ -40,7 +40,11 @@ fn decisions(text: &mut String) {
         let Fact { number, sources, .. } = fact;
         for decision in DECISIONS.iter().filter(|decision| decision.fact == *number) {
             let (name, what) = (decision.name, decision.what);
-            let _ = writeln!(text, "| {number} | {sources} | `{name}` | {what} | {} | {} |", decision.usual, decision.hostile);
+            let _ = writeln!(
+                text,
+                "| {number} | {sources} | `{name}` | {what} | {} | {} |",
+                decision.usual, decision.hostile
+            );
         }
         for (_, why) in UNDRAWN.iter().filter(|(undrawn, _)| undrawn == number) {
             let _ = writeln!(text, "| {number} | {sources} | none | {why} |  |  |");
