@@ -42,10 +42,10 @@ pub struct IoContext {
     pub(super) tasks: RefCell<Vec<TaskId>>,
     /// A timer from before the section is due: on the older runtime build it blocks the timers behind it.
     pub(super) timers_jammed: Cell<bool>,
-    /// Operations until the platform resets it; never for 0.
-    fuse: Cell<u32>,
     /// Timers that are armed.
     pub(super) timers: Cell<u32>,
+    /// Operations until the platform resets it; never for 0.
+    fuse: Cell<u32>,
 }
 
 impl IoContext {
@@ -62,8 +62,8 @@ impl IoContext {
             blocked: RefCell::default(),
             tasks: RefCell::default(),
             timers_jammed: Cell::new(false),
-            fuse: Cell::new(0),
             timers: Cell::new(0),
+            fuse: Cell::new(0),
         })
     }
 

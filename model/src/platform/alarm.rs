@@ -113,7 +113,6 @@ impl Isolate {
     fn deliver_alarm(&self, event_loop: &Rc<EventLoop>, key: &ObjectKey, info: AlarmInfo, late_ms: u64) {
         // Fact: 90. An alarm wakes an object that was evicted; the constructor runs first. [R:EV4]
         let instance = self.instance(event_loop, key, WokenBy::Alarm);
-        instance.idle_since_ms.set(None);
         if event_loop.is_shut(&instance.io, 0) {
             // Its constructor has shut the gate (platform fact 37).
             return self.post_late(key, info, event_loop.now_ms(), late_ms);
@@ -177,7 +176,7 @@ impl Isolate {
         match ended {
             // Fact: 80. An alarm set inside one that throws replaces the retry and counts from 0. [R:A7]
             // Fact: 81. An alarm deleted inside one that throws is not tried again. [R:A6, D:alarms]
-            Err(_) if !touched => self.retry_alarm(instance, info),
+            Err(_) if !touched => self.retry_alarm(instance, info, true),
             Ok(()) if !touched && self.alarm_comes_again(instance, info) => {}
             _ => self.arm_next(instance, info),
         }
@@ -198,7 +197,7 @@ impl Isolate {
 
     /// An abort inside `alarm()` counts as a failure (platform fact 84); an alarm whose wake-up was given up for a change
     /// that is lost now is armed again.
-    pub(super) fn alarm_after_reset(&self, instance: &Instance) {
+    pub(super) fn alarm_after_reset(&self, instance: &Instance, is_failure: bool) {
         let (running, touched, armed) = {
             let mut durable = lock(&instance.store.durable);
             durable.running = None;
@@ -206,7 +205,7 @@ impl Isolate {
         };
         match running {
             // Fact: 84. An abort or a failing section inside alarm() counts as a failure. [R:A17, R:A18]
-            Some(info) if !touched => self.retry_alarm(instance, info),
+            Some(info) if !touched => self.retry_alarm(instance, info, is_failure),
             Some(info) if !armed => self.arm_next(instance, info),
             None if !armed => self.arm(instance),
             _ => {}
@@ -239,9 +238,20 @@ impl Isolate {
         }
     }
 
-    /// A failed delivery is tried again unless the alarm was set or deleted since (platform facts 76, 80, 81).
-    fn retry_alarm(&self, instance: &Instance, info: AlarmInfo) {
-        if info.retry_count >= RETRIES_MAX {
+    /// Locally what runs while its object is reset under it comes to its end as a zombie and is never repeated, although
+    /// its past time is shown.
+    pub(super) fn forget_running_alarm(&self, instance: &Instance) {
+        let mut durable = lock(&instance.store.durable);
+        durable.running = None;
+        if let Some(info) = instance.alarm_running.take().filter(|_| !durable.touched) {
+            durable.alarm = Some(info.scheduled_ms);
+        }
+    }
+
+    /// A failed delivery is tried again unless the alarm was set or deleted since (platform facts 76, 80, 81); one that did
+    /// not fail by itself counts as none.
+    fn retry_alarm(&self, instance: &Instance, info: AlarmInfo, is_failure: bool) {
+        if is_failure && info.retry_count >= RETRIES_MAX {
             return;
         }
         // Fact: 76. A failed alarm is tried again after 2, 4, … 64 s, each up to a quarter longer. [R:AL1, R:A8,
@@ -249,9 +259,12 @@ impl Isolate {
         let base = RETRY_BASE_MS << info.retry_count;
         let label = &instance.io.label;
         let delay = base + rt::decide(label, "alarm.retry-jitter", base / 4 + 1);
+        // Fact: 86. After a reset from outside the newer build repeats the alarm as a first try; locally the older one never
+        // does. [R11:A27, R26:A27]
         // Fact: 212. A retry is up to a quarter late, and may lose its count. [facts 76, 79]
         let is_forgotten = rt::stray(label, "alarm.count-lost") > 0;
-        let (retry_count, delay) = if is_forgotten { (0, 0) } else { (info.retry_count + 1, delay) };
+        let (retry_count, delay) =
+            if is_forgotten { (0, 0) } else { (info.retry_count + u32::from(is_failure), delay) };
         let retry = AlarmInfo { retry_count, ..info };
         // Fact: 77. While a retry waits the past time is shown; after the last failure nothing. [R:A8, R:AL1]
         lock(&instance.store.durable).alarm = Some(info.scheduled_ms);

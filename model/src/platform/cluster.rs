@@ -61,7 +61,7 @@ pub(super) struct Durable {
 
 pub(super) struct State {
     pub config: ClusterConfig,
-    pub switches: Switches,
+    switches: Switches,
     nodes: Vec<(IsolateId, Node, Arc<Inbox>)>,
     placement: BTreeMap<ObjectKey, IsolateId>,
     objects: BTreeMap<ObjectKey, Arc<Mutex<Durable>>>,
@@ -189,6 +189,11 @@ impl Cluster {
             // try. [R:RS4]
             self.post_alarm(key, AlarmInfo::first(due_ms), due_ms);
         }
+    }
+
+    /// The habits that the build does not settle.
+    pub(super) fn switches(&self) -> Switches {
+        lock(&self.0).switches
     }
 
     /// Ids of the isolates that run, oldest first.

@@ -29,6 +29,7 @@ impl Instance {
     /// An event comes in.
     pub(super) fn event_begins(&self) {
         self.fate.events.set(self.fate.events.get() + 1);
+        self.idle_since_ms.set(None);
     }
 
     /// An event is over: if nothing more comes the object may go.

@@ -79,10 +79,9 @@ pub fn module_scope<T: Default + 'static>() -> Rc<T> {
 impl Isolate {
     /// The inside of an isolate.
     pub fn new(id: IsolateId, cluster: Cluster, build: RuntimeBuild) -> Rc<Self> {
-        let switches = lock(&cluster.0).switches;
         Rc::new(Isolate {
             id,
-            switches,
+            switches: cluster.switches(),
             cluster,
             slots: SlotTable::default(),
             build,
@@ -131,6 +130,11 @@ impl Isolate {
         self.build == RuntimeBuild::November2026
     }
 
+    /// A reset from outside does not count as a failure of the alarm that runs, on the newer build (platform fact 86).
+    pub(super) fn spares_alarms(&self) -> bool {
+        self.build == RuntimeBuild::November2026
+    }
+
     /// A value over 2 MB is refused on the older build only (platform fact 55).
     pub(super) fn limits_values(&self) -> bool {
         self.build == RuntimeBuild::May2026
@@ -159,13 +163,13 @@ impl Isolate {
         // S:server/alarm-scheduler.c++]
         // Fact: 6. The alarm of a living instance, or of one evicted within the last 70 s, has the name it had.
         // [R:A25, R:EV4]
-        let store = Store::load(self.cluster.durable(key));
-        let is_told = match woken_by {
-            WokenBy::Name => true,
-            WokenBy::Id => false,
-            WokenBy::Alarm => lock(&store.durable).alarm_knows_name && self.cold_alarm_has_name(key),
-        };
-        let knows_name = key.named && (is_told || self.remembers_name(event_loop, key));
+        let knows_name = key.named
+            && match woken_by {
+                WokenBy::Name => true,
+                _ if self.remembers_name(event_loop, key) => true,
+                WokenBy::Id => false,
+                WokenBy::Alarm => self.row_has_name(key) && self.cold_alarm_has_name(key),
+            };
         self.names.borrow_mut().remove(key);
         let io = event_loop.new_context(Owner::Object, key.label());
         io.set_fuse(fate::draw_fuse(&io.label));
@@ -173,16 +177,17 @@ impl Isolate {
             key: key.clone(),
             knows_name,
             io: Rc::clone(&io),
-            store,
+            store: Store::load(self.cluster.durable(key)),
             object: RefCell::new(None),
             sockets: RefCell::default(),
             closing: RefCell::default(),
             calls: RefCell::default(),
             outgoing: RefCell::default(),
             alarm_running: std::cell::Cell::new(None),
+            idle_since_ms: std::cell::Cell::new(None),
+            is_blameless: std::cell::Cell::new(false),
             zombie: RefCell::default(),
             fate: fate::Fate::drawn(&io.label),
-            idle_since_ms: std::cell::Cell::new(None),
         });
         self.objects.borrow_mut().insert(key.clone(), Rc::clone(&instance));
         self.by_context.borrow_mut().insert(io.number, Rc::clone(&instance));
@@ -194,6 +199,11 @@ impl Isolate {
         let object = event_loop.with_ctx(ctx, || class(context));
         *instance.object.borrow_mut() = Some(object);
         instance
+    }
+
+    /// Whether whoever set the alarm knew its own name.
+    fn row_has_name(&self, key: &ObjectKey) -> bool {
+        lock(&self.cluster.durable(key)).alarm_knows_name
     }
 
     /// Whether an alarm that constructs its object brings the name.
@@ -475,7 +485,7 @@ impl Host for Isolate {
         if is_zombie {
             return;
         }
-        self.alarm_after_reset(&instance);
+        self.alarm_after_reset(&instance, !instance.is_blameless.get());
     }
 
     fn ended(&self) {

@@ -108,11 +108,13 @@ pub(super) struct Instance {
     /// What must not leave before writes are durable (output gate, platform fact 46).
     pub outgoing: RefCell<VecDeque<(u64, Message)>>,
     pub alarm_running: Cell<Option<AlarmInfo>>,
+    /// Since when nothing of it goes on; only looked at where idle objects leave by themselves.
+    pub idle_since_ms: Cell<Option<u64>>,
+    /// Whether it was reset from outside, for nothing that it did.
+    pub is_blameless: Cell<bool>,
     /// What its storage rejects with, when it goes on although its object was reset.
     pub zombie: RefCell<Option<JsError>>,
     pub fate: Fate,
-    /// Since when nothing of it goes on; only looked at where idle objects leave by themselves.
-    pub idle_since_ms: Cell<Option<u64>>,
 }
 
 impl ObjectContext {

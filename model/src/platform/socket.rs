@@ -365,7 +365,6 @@ impl Letter for ToObject {
         let socket = instance.sockets.borrow().get(&self.number).cloned();
         let Some(socket) = socket else { return };
         instance.event_begins();
-        instance.idle_since_ms.set(None);
         let object = instance.object();
         let root = if matches!(self.event, SocketEvent::Close(..)) { "socket-close" } else { "socket-message" };
         let ctx = Ctx { context: Rc::clone(&instance.io), section: 0, root };

@@ -83,11 +83,6 @@ impl TestWorld {
         Self::with_isolates(1, build, handler)
     }
 
-    /// A world with those switches.
-    pub fn with_switches(switches: Switches, handler: Handler) -> Self {
-        Self::with(1, RuntimeBuild::May2026, switches, handler)
-    }
-
     /// A world whose objects are spread over so many isolates.
     pub fn with_isolates(isolate_count: u32, build: RuntimeBuild, handler: Handler) -> Self {
         Self::with(isolate_count, build, Switches::default(), handler)

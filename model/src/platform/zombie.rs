@@ -15,6 +15,9 @@ impl Isolate {
     /// Resets an incarnation from outside. True when its code goes on all the same.
     pub(super) fn reset_from_outside(&self, event_loop: &EventLoop, context: &Rc<IoContext>, error: JsError) -> bool {
         let instance = self.by_context.borrow().get(&context.number).cloned();
+        if let Some(instance) = &instance {
+            instance.is_blameless.set(self.spares_alarms() && !error.overloaded);
+        }
         let leaves = instance.filter(|it| !context.is_dead() && it.can_go_on() && self.leaves_zombie(it, &error));
         match leaves {
             Some(instance) => self.leave_zombie(event_loop, &instance, error),
@@ -49,7 +52,11 @@ impl Isolate {
         self.objects.borrow_mut().remove(&instance.key);
         instance.count_reset(&error);
         self.drop_sockets(event_loop, instance);
-        self.alarm_after_reset(instance);
+        if self.switches.is_local {
+            self.forget_running_alarm(instance);
+        } else {
+            self.alarm_after_reset(instance, !instance.is_blameless.get());
+        }
         // Fact: 22. In production a request in flight may go on for 30 s after a shutdown, until it touches storage; sockets
         // close at once. [D:durable-object-lifecycle]
         let ctx = Ctx { context: Rc::clone(&instance.io), section: 0, root: "platform" };
