@@ -35,6 +35,17 @@ pub const QUESTIONS: &[Question] = &[
     Question::new("rounding of due times", &["round-up"], &["69", "208"]),
     Question::new("placement", &["placement"], &["130", "222"]),
     Question::new("jitter of retried alarms", &["alarm.retry-jitter"], &["76", "212"]),
+    Question::new("evictions that nobody asked for", &["eviction"], &["13", "15", "215"]),
+    Question::new("resets that nobody asked for", &["reset", "reset."], &["21", "216", "217"]),
+    Question::new(
+        "alarms that come again, stuck, or without count or name",
+        &["alarm.again", "alarm.stuck", "alarm.count-lost", "alarm.nameless"],
+        &["211", "212", "213", "214"],
+    ),
+    Question::new("late tails of keep-alives", &["tail"], &["226"]),
+    Question::new("ends of streams", &["stream.end"], &["224"]),
+    Question::new("clients whose leaving is noticed late", &["leaving"], &["225"]),
+    Question::new("flags that outlive a hop", &["flags.kept"], &["220"]),
     Question::new("id", &["session-id", "execution-id", "correlation-id"], &[]),
     Question::new("jitter of host and clients", &["routing.jitter", "client.jitter"], &[]),
 ];
