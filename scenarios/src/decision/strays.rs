@@ -39,8 +39,9 @@ pub static STRAYS: &[Stray] = &[
     stray("alarm.nameless", &[(49, (0, 0)), (1, (1, 1))], &[(9, (0, 0)), (1, (1, 1))]),
     // Fact 226, in ms that the tail is late.
     stray("tail", &[(49, (0, 0)), (1, (1, 20))], &[(19, (0, 0)), (1, (1, 1_000))]),
-    // Fact 224: 1 for a broken stream, 2 for silence.
-    stray("stream.end", &[(9, (0, 0)), (1, (1, 1))], &[(6, (0, 0)), (3, (1, 1)), (1, (2, 2))]),
+    // Fact 224: 1 for a broken stream. Silence is left to plans (`sockets_after_reset`): a client that waits for ever is then
+    // the platform's doing, which no trace tells.
+    stray("stream.end", &[(9, (0, 0)), (1, (1, 1))], &[(7, (0, 0)), (3, (1, 1))]),
     // Fact 225: 1 for noticed at the next write, 2 for never.
     stray("leaving", &[(9, (0, 0)), (1, (1, 1))], &[(6, (0, 0)), (3, (1, 1)), (1, (2, 2))]),
     // Fact 220: 1 for a flag that outlives a hop.

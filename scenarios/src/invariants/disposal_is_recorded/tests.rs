@@ -17,6 +17,13 @@ fn a_missing_record_is_named() {
 }
 
 #[test]
+fn nothing_is_said_of_a_session_whose_old_instance_went_on_beside_the_new_one() {
+    let doubled = |who| story().copy(LOG, 0, 1_030).platform(1_010, who, "object.zombie", &[]);
+    assert_eq!(judged(INVARIANT, doubled("s1")), Verdict::Held);
+    violation(INVARIANT, doubled("s2"));
+}
+
+#[test]
 fn a_record_too_many_is_named() {
     let log = story().copy(LOG, 0, 1_030);
     assert_eq!(violation(INVARIANT, log).what, "a disposal was told once more than it happened");
