@@ -112,8 +112,6 @@ impl Instance {
             && self.closing.borrow().is_empty()
             && self.alarm_running.get().is_none();
         let is_durable = !self.store.dirty.get() && self.store.in_flight.borrow().is_empty();
-        // Fact: 16. Locally pending timers and background work keep an object; in production only since autumn 2026.
-        // [R:EV2, D:changelog 2026-10-01, I:cloudflare/cloudflare-docs#33454]
         // Fact: 201. Locally a 14 s call finishes on its instance, with a reference or without. [RA:MC5, RA:MC5b]
         is_quiet && is_durable && if cuts_off_work { self.io.is_open() } else { self.io.is_idle() }
     }

@@ -192,10 +192,10 @@ impl Storage {
             // Fact: 62. Deleting everything keeps the alarm, unless a newer compatibility date says otherwise. [R:S4,
             // RF:S4, S:io/compatibility-date.capnp]
             lock(&store.durable).values.clear();
-            if Isolate::current(|isolate| isolate.switches.wipes_alarm) {
-                instance.change_alarm(None, operation.name);
-            }
             platform_event!("storage.wiped", instance.io.label);
+            if Isolate::current(|isolate| isolate.switches.wipes_alarm) {
+                instance.wipe_alarm(operation.name);
+            }
             Ok(())
         })
     }
@@ -369,6 +369,19 @@ impl Instance {
             self.write(|batch| drop(batch.changes.insert(Arc::clone(key), None)));
         }
         existed
+    }
+
+    /// The alarm goes with everything else, at once.
+    fn wipe_alarm(&self, by: &'static str) {
+        let store = &self.store;
+        store.alarm.set(None);
+        store.open.borrow_mut().alarm = None;
+        store.in_flight.borrow_mut().iter_mut().for_each(|batch| batch.alarm = None);
+        let mut durable = lock(&store.durable);
+        durable.touched = true;
+        if durable.alarm.take().is_some() {
+            platform_event!("alarm.deleted", self.io.label, by = by, root = EventLoop::current().root());
+        }
     }
 
     fn change_alarm(&self, to: Option<u64>, by: &'static str) {

@@ -114,9 +114,8 @@ fn what_waits_where_nothing_can_wait_is_told_to_be_impossible() {
     };
     plan.faults.push(FaultPlan::new(when("init · db.open"), Effect::Delay { ms: 5 }));
     plan.faults.push(FaultPlan::new(when("bridge · stub.fetch"), Effect::Delay { ms: 5 }));
-    let found = |fails: Fails| {
-        find(&plan, &signature(), &mut Rule { asks: ASKS, fails }, &mut |_| {}).expect("it is found")
-    };
+    let found =
+        |fails: Fails| find(&plan, &signature(), &mut Rule { asks: ASKS, fails }, &mut |_| {}).expect("it is found");
     let both = text(&found(|_, plan| plan.faults.len() == 2));
     assert!(both.contains("no failure that the real platform can show"), "{both}");
     let second =
