@@ -88,6 +88,7 @@ fn plan(seed: u64) -> Plan {
             severity: *rng.pick(&[Severity::Calm, Severity::Usual, Severity::Hostile]),
             isolate_count: *rng.pick(&[1, 2, 3]),
             runtime_build: *rng.pick(&[RuntimeBuild::May2026, RuntimeBuild::November2026]),
+            switches: Switches::default(),
         },
         config: HostConfig {
             session_timeout_ms: *rng.pick(&[1_000, 4_000, 60_000, 300_000]),

@@ -108,3 +108,23 @@ fn a_random_wait_is_a_decision_with_a_name() {
     plan.pins.insert("s1/client.jitter@0#0".to_owned(), 700);
     assert_eq!(first_again_ms(&plan), calm_ms + 700);
 }
+
+#[test]
+fn what_a_call_lost_is_not_asked_for_in_another_session() {
+    // Somebody else ends the session under a call; its client opens another one over the next call, before the first ends.
+    let slow = Action::Call { code: "wait 30000; return \"slow\"".into(), overlap: true };
+    let steps = vec![step(1, Action::Open {}), step(5_000, slow), step(9_700, call("return \"next\""))];
+    let mut plan = plan("go-sdk-2026-08", steps);
+    let other = ClientPlan {
+        name: "s2".into(),
+        persona: None,
+        steps: vec![step(9_000, Action::Adopt { of: "s1".into() }), step(9_500, Action::Close {})],
+        ..plan.clients[0].clone()
+    };
+    plan.clients.push(other);
+    let result = run(&plan);
+    let renewed = result.trace.named(Stream::History, "client.renews").count();
+    let lost = result.trace.named(Stream::History, "request.end").any(|event| event.text("outcome") == Some("ended"));
+    assert!(renewed == 1 && lost, "{:?}", result.findings);
+    assert_eq!(begins(&result, "recover").iter().filter(|asked| asked.text("session") == Some("s1.2")).count(), 0);
+}

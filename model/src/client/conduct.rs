@@ -130,11 +130,11 @@ impl Client {
         }
     }
 
-    /// What can be asked for of a call whose stream ended.
+    /// What can be asked for of a call whose stream ended, in the session that it was sent in.
     fn lost(&self, message: &Message, posted: &Posted) -> Option<Lost> {
         let cursor = posted.cursor.clone()?;
         let ended = ended(&posted.outcome.outcome);
-        let (session, ids) = (self.session()?, message.ids.clone());
+        let (session, ids) = (posted.session.clone()?, message.ids.clone());
         Some(Lost { session, ids, cursor, request: posted.request, ended, hint_ms: posted.hint_ms })
     }
 

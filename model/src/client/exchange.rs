@@ -30,6 +30,8 @@ pub(super) struct Exchange<'a> {
 pub(super) struct Posted {
     /// Its number.
     pub(super) request: u64,
+    /// The session that the client had when it was sent.
+    pub(super) session: Option<String>,
     pub(super) outcome: RequestOutcome,
     /// The last event id of its body.
     pub(super) cursor: Option<String>,
@@ -44,7 +46,7 @@ impl Client {
         let Exchange { op, message, cut, of, deadline_ms } = exchange;
         let label = &self.config.label;
         let ids = message.map_or(&[][..], |message| &message.ids);
-        let session = self.told_session(op);
+        let (own, session) = (self.session(), self.told_session(op));
         let patience_ms = self.config.persona.map(|_| deadline_ms.saturating_sub(rt::now_ms()));
         let asked = Asked { op, ids, cursor: None, of, session: session.as_deref(), patience_ms };
         let request = self.observer.request_begin(label, &asked);
@@ -64,7 +66,7 @@ impl Client {
         let outcome = RequestOutcome { status: progress.status.get(), outcome };
         let told = progress.told.get();
         self.observer.request_end(label, request, &outcome);
-        Posted { request, outcome, hint_ms: hint_ms.get(), cursor: cursor.take(), told }
+        Posted { request, session: own, outcome, hint_ms: hint_ms.get(), cursor: cursor.take(), told }
     }
 
     /// Sends one request and reads its answer. Dropped in between, it drops the connection.
