@@ -196,6 +196,9 @@ impl Storage {
                 instance.change_alarm(None, operation.name);
             }
             platform_event!("storage.wiped", instance.io.label);
+            if Isolate::current(|isolate| isolate.switches.wipes_alarm) {
+                instance.wipe_alarm(operation.name);
+            }
             Ok(())
         })
     }
@@ -369,6 +372,19 @@ impl Instance {
             self.write(|batch| drop(batch.changes.insert(Arc::clone(key), None)));
         }
         existed
+    }
+
+    /// The alarm goes with everything else, at once.
+    fn wipe_alarm(&self, by: &'static str) {
+        let store = &self.store;
+        store.alarm.set(None);
+        store.open.borrow_mut().alarm = None;
+        store.in_flight.borrow_mut().iter_mut().for_each(|batch| batch.alarm = None);
+        let mut durable = lock(&store.durable);
+        durable.touched = true;
+        if durable.alarm.take().is_some() {
+            platform_event!("alarm.deleted", self.io.label, by = by, root = EventLoop::current().root());
+        }
     }
 
     fn change_alarm(&self, to: Option<u64>, by: &'static str) {
