@@ -53,10 +53,10 @@ fn show(operation: &'static Operation, edge: Edge, past_gate: bool) -> Outcome {
         let fiber = Isolate::current(|isolate| isolate.running(&ctx.context, what));
         fiber.iter().for_each(Fiber::interrupt);
     }
-    if let Some(error) = intervention.reset {
-        if !Isolate::current(|isolate| isolate.reset_from_outside(&event_loop, &ctx.context, error)) {
-            return Outcome::Gone;
-        }
+    if let Some(error) = intervention.reset
+        && !Isolate::current(|isolate| isolate.reset_from_outside(&event_loop, &ctx.context, error))
+    {
+        return Outcome::Gone;
     }
     match intervention.disturbance {
         Disturbance::None => Outcome::Go,
