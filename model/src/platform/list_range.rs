@@ -32,7 +32,8 @@ impl ListRange {
         ListRange { limit: Some(limit), ..self }
     }
 
-    pub(super) fn take(&self, values: &BTreeMap<Arc<str>, Arc<Value>>) -> ListAnswer {
+    /// What it reads of these values.
+    pub(crate) fn take(&self, values: &BTreeMap<Arc<str>, Arc<Value>>) -> ListAnswer {
         use std::ops::Bound::{Excluded, Included, Unbounded};
         let from = match &self.start_after {
             Some(after) if **after >= *self.prefix => Excluded(Arc::clone(after)),

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::alarm::AlarmInfo;
 use super::error::JsError;
 use super::isolate::Isolate;
+use super::object_state::ObjectState;
 use super::operate;
 use super::socket::Socket;
 use super::storage::{Storage, Store};
@@ -96,6 +97,8 @@ pub(super) struct Instance {
     pub key: ObjectKey,
     /// Whether this incarnation knows its name: decided by whoever constructed it (platform facts 3, 7, 10).
     pub knows_name: bool,
+    /// What stands in the platform's place, if anything does.
+    pub state: Option<Rc<dyn ObjectState>>,
     pub io: Rc<IoContext>,
     pub store: Store,
     pub object: RefCell<Option<Rc<dyn DurableObject>>>,
@@ -112,6 +115,9 @@ pub(super) struct Instance {
 impl ObjectContext {
     /// `ctx.id.name`.
     pub fn id_name(&self) -> Option<Arc<str>> {
+        if let Some(state) = &self.instance.state {
+            return state.id_name();
+        }
         self.instance.knows_name.then(|| Arc::clone(&self.instance.key.name))
     }
 
@@ -156,7 +162,10 @@ impl ObjectContext {
     }
 
     /// `ctx.waitUntil(promise)`: the work goes on by itself and nobody sees its failure (platform facts 125-128).
-    pub fn wait_until<T: Clone + 'static>(&self, _work: Promise<T>) {
+    pub fn wait_until(&self, work: Promise<Result<(), JsError>>) {
+        if let Some(state) = &self.instance.state {
+            return state.wait_until(work);
+        }
         #[cfg(test)]
         crate::observed::wait_until(&self.instance.key);
     }

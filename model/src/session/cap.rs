@@ -3,8 +3,6 @@
 
 use std::rc::Rc;
 
-use serde_json::Value;
-
 use super::residency::{self, Candidate};
 use super::rpc::RPC_HOPS;
 use super::teardown::{Disposal, dispose_idle_runtime};
@@ -12,7 +10,7 @@ use super::{SessionObject, alarm};
 use crate::defect::defect;
 use crate::fx::{Cause, Exit, Fiber};
 use crate::js::{EventLoop, Promise, call, hops, try_all};
-use crate::platform::{JsError, Stub, operate};
+use crate::platform::{JsError, operate};
 use crate::telemetry::{Span, console_error, log_event};
 
 crate::operations! {
@@ -119,8 +117,7 @@ fn ask(session: &Rc<SessionObject>, candidate: Candidate) -> Promise<Result<(), 
     })
 }
 
-/// `requestSelfEviction` of a candidate: through its own stub, so that it is torn down in its own context and not in
-/// that of the session whose init runs here.
+/// `requestSelfEviction` of a candidate; a host without cap eviction has none.
 async fn request_self_eviction(candidate: &Rc<SessionObject>) -> Result<(), JsError> {
     if !candidate.config.supports_cap_eviction {
         return Ok(());
@@ -128,8 +125,7 @@ async fn request_self_eviction(candidate: &Rc<SessionObject>) -> Result<(), JsEr
     if defect!(candidate.config, EvictedInForeignContext) {
         return evict_resident_runtime_for_cap(candidate).await;
     }
-    let stub = Stub::new(candidate.ctx().key().clone());
-    stub.rpc(&CAP_REQUEST, REQUEST, Value::Null).await.map(drop)
+    candidate.host.request_self_eviction(candidate).await
 }
 
 /// The filter of a candidate, as another session's init sees it: conservative, and free of I/O. Running requests are

@@ -166,10 +166,7 @@ fn drop_engine(session: &SessionObject) {
 }
 
 fn close_streams(session: &SessionObject) {
-    for socket in session.ctx().sockets() {
-        // A throw is ignored.
-        drop(socket.close(CLOSE_STREAM.0, CLOSE_STREAM.1));
-    }
+    session.base.close_connections(&session.agent, CLOSE_STREAM.0, CLOSE_STREAM.1);
 }
 
 /// Why a runtime is disposed, and what was live when that was decided.
