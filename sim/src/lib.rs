@@ -20,6 +20,7 @@ pub mod campaign;
 pub mod capture;
 pub mod check;
 pub mod cli;
+pub mod conform;
 pub mod contract;
 pub mod corpus;
 pub mod determinism;

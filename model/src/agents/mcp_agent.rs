@@ -162,9 +162,10 @@ pub async fn destroy(agent: &AgentState) -> Result<(), JsError> {
     let ctx = agent.ctx.clone();
     drop(call(async move {
         if crate::platform::sleep(&DESTROY_ABORT, 0).await.is_ok() {
-            ctx.abort("destroyed");
+            ctx.abort("destroyed")?;
             hops(1).await;
         }
+        Ok::<(), JsError>(())
     }));
     Ok(())
 }

@@ -140,7 +140,7 @@ async fn post(exchange: &Rc<Exchange>, session_id: Option<String>, props: Value)
         return Ok(());
     };
     if !messages.iter().any(is_request) {
-        socket.close(1000, "");
+        socket.close(1000, "")?;
         exchange.answer(202, cors(), String::new());
         return Ok(());
     }

@@ -11,7 +11,7 @@ use crate::config::{HostConfig, MAX_SSE_AGE_MS};
 use crate::defect::defect;
 use crate::js::{EventLoop, call};
 use crate::mcp::{self, Frame};
-use crate::platform::{ClientSocket, SocketEvent};
+use crate::platform::{ClientSocket, JsError, SocketEvent};
 use crate::telemetry::log_event;
 
 /// Which kind of stream is pumped.
@@ -96,8 +96,9 @@ impl Stream {
         drop(call(async move {
             if stream.writer.finish().await {
                 acknowledge.into_iter().for_each(|acknowledge| acknowledge());
-                stream.socket.close(1000, "SSE response delivered");
+                stream.socket.close(1000, "SSE response delivered")?;
             }
+            Ok::<(), JsError>(())
         }));
     }
 
@@ -124,7 +125,7 @@ impl Stream {
         let stream = Rc::clone(self);
         drop(call(async move {
             stream.writer.finish().await;
-            stream.socket.close(1000, "sse_max_age_rotation");
+            stream.socket.close(1000, "sse_max_age_rotation")
         }));
     }
 }

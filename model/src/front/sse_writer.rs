@@ -155,7 +155,7 @@ impl SseWriter {
         }
         self.stop_keepalive();
         self.exchange.cut();
-        self.socket.close(GIVEN_UP.0, GIVEN_UP.1);
+        drop(self.socket.close(GIVEN_UP.0, GIVEN_UP.1));
     }
 
     fn stop_keepalive(&self) {

@@ -28,6 +28,11 @@ impl AlarmInfo {
     pub fn first(scheduled_ms: u64) -> Self {
         AlarmInfo { scheduled_ms, retry_count: 0 }
     }
+
+    /// `isRetry`: the platform counts this delivery as one after a failure.
+    pub fn is_retry(&self) -> bool {
+        self.retry_count > 0
+    }
 }
 
 /// The wake-up of an alarm, on its way to the object's isolate.

@@ -189,6 +189,11 @@ impl Cluster {
         lock(&self.0).objects.keys().find(|key| key.class == class && &*key.label() == label).cloned()
     }
 
+    /// Every object that was ever written or called, in the order of class and name.
+    pub fn objects(&self) -> Vec<ObjectKey> {
+        lock(&self.0).objects.keys().cloned().collect()
+    }
+
     pub(super) fn durable(&self, key: &ObjectKey) -> Arc<Mutex<Durable>> {
         Arc::clone(lock(&self.0).objects.entry(key.clone()).or_default())
     }

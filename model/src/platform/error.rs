@@ -93,6 +93,11 @@ impl JsError {
         JsError { durable_object_reset: true, ..Self::new(reason) }
     }
 
+    /// A method that the object's class does not have (platform fact 95).
+    pub fn no_such_method(method: &str) -> Self {
+        Self::type_error(format!("The RPC receiver does not implement the method \"{method}\"."))
+    }
+
     /// An I/O object was used from another object of the isolate (platform fact 116).
     pub fn cross_object_io(kind: &str) -> Self {
         Self::new(format!(

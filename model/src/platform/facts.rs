@@ -172,7 +172,7 @@ async fn call_other(name: &'static str, method: &'static str) -> Answer {
 
 /// `ctx.abort(reason)`: nothing follows.
 async fn abort(ctx: &ObjectContext, reason: &str) -> Answer {
-    ctx.abort(reason);
+    ctx.abort(reason)?;
     std::future::pending().await
 }
 

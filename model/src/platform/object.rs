@@ -175,13 +175,14 @@ impl ObjectContext {
         self.instance.sockets.borrow().values().cloned().collect()
     }
 
-    /// `ctx.abort(reason)`: ends the incarnation at once; the caller's code never goes on (platform fact 103). From
-    /// another object it aborts nobody (fact 121).
-    pub fn abort(&self, reason: &str) {
-        if operate::owned_by(&self.instance.io, "ActorCacheInterface").is_err() {
-            return;
-        }
+    /// `ctx.abort(reason)`: ends the incarnation at once; the caller's code never goes on (platform fact 103).
+    ///
+    /// # Errors
+    /// From another object, whose use of it aborts nobody (platform fact 121).
+    pub fn abort(&self, reason: &str) -> Result<(), JsError> {
+        operate::owned_by(&self.instance.io, "ActorCacheInterface")?;
         let event_loop = EventLoop::current();
         Isolate::current(|isolate| isolate.reset(&event_loop, &self.instance.io, JsError::aborted(reason)));
+        Ok(())
     }
 }

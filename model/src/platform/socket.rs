@@ -256,11 +256,16 @@ impl ClientSocket {
     }
 
     /// Closes it and stops listening; again is a no-op.
-    pub fn close(&self, code: u16, reason: &str) {
+    ///
+    /// # Errors
+    /// From another context (platform fact 118).
+    pub fn close(&self, code: u16, reason: &str) -> Result<(), JsError> {
+        operate::owned_by(&self.0.ctx.context, "Native")?;
         if self.0.open.replace(false) {
             self.post(SocketEvent::Close(code, reason.into()));
             Isolate::current(Isolate::client_sockets).handlers.borrow_mut().remove(&self.0.number);
         }
+        Ok(())
     }
 
     fn post(&self, event: SocketEvent) {

@@ -122,6 +122,18 @@ impl Storage {
         })
     }
 
+    /// `get([keys])`: what exists of them, sorted by key (platform fact 51).
+    pub fn get_many(&self, operation: &'static Operation, keys: Vec<Arc<str>>) -> StorageCall<Rc<ListAnswer>> {
+        self.call(operation, move |instance| {
+            let values = instance.store.values.borrow();
+            let mut found: ListAnswer =
+                keys.iter().filter_map(|key| Some((Arc::clone(key), Arc::clone(values.get(key)?)))).collect();
+            found.sort_by(|one, other| one.0.cmp(&other.0));
+            found.dedup_by(|one, other| one.0 == other.0);
+            Ok(Rc::new(found))
+        })
+    }
+
     /// `put(key, value)`.
     pub fn put(
         &self,
@@ -160,12 +172,13 @@ impl Storage {
         self.call(operation, move |instance| Ok(keys.iter().filter(|key| instance.remove(key)).count()))
     }
 
-    /// `list(options)`: ordered by UTF-8 bytes (platform fact 56).
+    /// `list(options)`: ordered by UTF-8 bytes (platform facts 56, 57).
     pub fn list(&self, operation: &'static Operation, range: ListRange) -> StorageCall<Rc<ListAnswer>> {
         if let Some(state) = &self.instance.state {
             return StorageCall::given(operation, state.list(range));
         }
         self.call(operation, move |instance| {
+            range.check()?;
             let rows = range.take(&instance.store.values.borrow());
             #[cfg(test)]
             observe(instance, operation, "list", json!({"prefix": &*range.prefix, "result": shown(&rows)}));

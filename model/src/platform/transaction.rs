@@ -90,6 +90,11 @@ impl Transaction {
         self.usable("setAlarm").map_or_else(StorageCall::rejected, |()| self.storage.set_alarm(operation, at_ms))
     }
 
+    /// `txn.deleteAll()`: never (platform fact 61).
+    pub fn delete_all(&self, operation: &'static Operation) -> StorageCall<()> {
+        self.usable("deleteAll").map_or_else(StorageCall::rejected, |()| self.storage.delete_all(operation))
+    }
+
     /// `txn.rollback()`: undoes what was written since it began; the closure may go on and return.
     ///
     /// # Errors

@@ -144,7 +144,7 @@ async fn dispatch(owner: Rc<OwnerObject>, method: &'static str, arguments: Value
         "put" => owner.put(&arguments["record"]).await,
         "get" => owner.get(id).await,
         "delete" => owner.delete(id).await,
-        other => Err(JsError::type_error(format!("The RPC receiver does not implement the method \"{other}\"."))),
+        other => Err(JsError::no_such_method(other)),
     }
 }
 

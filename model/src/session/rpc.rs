@@ -69,7 +69,7 @@ pub(super) async fn dispatch(
         "persistAppsEnabled" => Box::pin(persist_apps_enabled(session, arguments)).await,
         "resolveAndStoreSessionMeta" => Box::pin(resolve_and_store(session, arguments)).await,
         cap::REQUEST => nothing(Box::pin(rooted("evict", cap::request_cap_eviction(session))).await),
-        other => Err(JsError::type_error(format!("The RPC receiver does not implement the method \"{other}\"."))),
+        other => Err(JsError::no_such_method(other)),
     }
 }
 

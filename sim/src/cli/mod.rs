@@ -3,6 +3,7 @@
 pub mod args;
 mod bench;
 mod bench_part;
+mod conform;
 mod console;
 mod contract;
 mod corpus;
@@ -57,6 +58,8 @@ enum Command {
     Shrink(shrink::Args),
     /// Check the rows of the seed contract, each in a world of its own
     Contract(contract::Args),
+    /// Replay what probes did on the real runtime, and compare
+    Conform(conform::Args),
     /// Replay the plans that are kept for ever; add, list and retire them
     Corpus(corpus::Args),
     /// Check that runs repeat: the same seeds in two processes, in opposite orders
@@ -120,6 +123,7 @@ fn dispatch(parsed: CommandLine, console: &mut Console) -> Result<ExitCode, Erro
         Command::Replay(args) => replay::execute(&args, console),
         Command::Shrink(args) => shrink::execute(&args, console),
         Command::Contract(args) => contract::execute(&args, console),
+        Command::Conform(args) => conform::execute(&args, console),
         Command::Corpus(args) => corpus::execute(&args, console),
         Command::Meta(args) => meta::execute(&args, console),
         Command::Fuzz(args) => fuzz::execute(&args, console),

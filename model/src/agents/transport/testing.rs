@@ -93,7 +93,8 @@ impl World {
     pub(crate) async fn leave(&self, name: &'static str, ms: u64) {
         self.request(ms, move || {
             let bridge = BRIDGES.with_borrow_mut(|bridges| bridges.remove(name));
-            bridge.iter().for_each(|bridge| bridge.close(1013, "SSE client not draining"));
+            let closed = bridge.iter().try_for_each(|bridge| bridge.close(1013, "SSE client not draining"));
+            closed.expect("in its own context");
             Box::pin(std::future::ready(()))
         })
         .await;
@@ -151,7 +152,7 @@ fn deliver(bridge: &ClientSocket, name: &str, streams: Option<Vec<String>>) {
         let ack = Frame::DeliveryAck { event_id: None, stream_id };
         bridge.send(ack.to_text()).expect("in its own context");
     }
-    bridge.close(1000, "SSE response delivered");
+    bridge.close(1000, "SSE response delivered").expect("in its own context");
 }
 
 /// `kind id data` or the comment, then what the bridge is told.

@@ -41,7 +41,7 @@ async fn sharing(ctx: ObjectContext, method: &'static str) -> Answer {
         }
         "abort other" => {
             let other = scope.storage.borrow().clone().expect("one was lent");
-            other.abort("by another");
+            assert_eq!(other.abort("by another"), Err(JsError::cross_object_io("ActorCacheInterface")));
             other.wait_until(call(async { Ok(()) }));
             let inside =
                 other.block_concurrency_while(&SECTION, || async { EventLoop::current().ctx().context.number });

@@ -10,7 +10,7 @@ async fn ending(ctx: ObjectContext, method: &'static str) -> Answer {
         "abort p" => abort(&ctx, RESET).await,
         "abort by timer" => {
             let ctx = ctx.clone();
-            EventLoop::current().set_timer(30, Box::new(move || ctx.abort(RESET)));
+            EventLoop::current().set_timer(30, Box::new(move || drop(ctx.abort(RESET))));
             Ok(Value::Null)
         }
         "abort without reason" => abort(&ctx, "").await,

@@ -1,0 +1,159 @@
+//! Replaying on our platform what probes did on the real runtime, and comparing the answers.
+//!
+//! Each probe is a program of operations on objects of our platform, in the file of its group; it answers in the shape
+//! that was recorded (`record`), and `verdict` compares, knowing nothing of any probe. What cannot be compared, replayed
+//! or mended stands in named lists with its reason.
+
+mod alarms;
+mod background;
+mod contexts;
+mod errors;
+mod excuses;
+mod front;
+mod gates;
+mod memory;
+mod object;
+mod probe;
+mod record;
+mod resets;
+mod sockets;
+mod storage;
+mod verdict;
+mod world;
+
+use crate::capture::Caught;
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+use record::{Record, Suite};
+use serde_json::Value;
+use verdict::LeftOut;
+
+pub use probe::Side;
+
+/// What one record came to.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Name of the suite.
+    pub suite: String,
+    /// Id of the probe.
+    pub id: String,
+    /// What it does.
+    pub description: String,
+    /// The group whose file replays it.
+    pub group: Option<&'static str>,
+    /// What was recorded, without what is left out.
+    pub real: Vec<Value>,
+    /// What is left out of it, with the reasons.
+    pub left_out: Vec<(&'static str, &'static str)>,
+    /// What the replay answered.
+    pub simulated: Option<Value>,
+    /// How they compare.
+    pub verdict: Verdict,
+}
+
+/// How a recorded and a simulated answer compare.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// They are the same.
+    Agrees,
+    /// They are not.
+    Differs,
+    /// They are not, and that is known, for this reason.
+    Excused(&'static str),
+    /// They are excused, and yet the same now.
+    StaleExcuse(&'static str),
+    /// The replay broke off.
+    Crashed(Caught),
+    /// It is not replayed, for this reason.
+    NotReplayed(&'static str),
+}
+
+impl Verdict {
+    /// The word used in tables.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Agrees => "agrees",
+            Self::Differs => "differs",
+            Self::Excused(_) => "excused",
+            Self::StaleExcuse(_) => "excused, but agrees",
+            Self::Crashed(_) => "crashed",
+            Self::NotReplayed(_) => "not replayed",
+        }
+    }
+
+    /// What this verdict alone leads to: a model that is not like the real platform is a claim of ours that is wrong.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Agrees | Self::Excused(_) | Self::NotReplayed(_) => ExitCode::Held,
+            Self::Differs | Self::StaleExcuse(_) => ExitCode::Safety,
+            Self::Crashed(_) => ExitCode::Crash,
+        }
+    }
+}
+
+/// Names of all suites, in the order of the data.
+///
+/// # Errors
+/// A harness error when the data cannot be read.
+pub fn suite_names() -> Result<Vec<String>, Error> {
+    Ok(record::suites()?.into_iter().map(|suite| suite.name).collect())
+}
+
+/// Ids of all probes, in the order of the data.
+///
+/// # Errors
+/// As [`suite_names`].
+pub fn probe_ids() -> Result<Vec<String>, Error> {
+    let mut ids: Vec<String> = Vec::new();
+    for record in record::suites()?.into_iter().flat_map(|suite| suite.records) {
+        if !ids.contains(&record.id) {
+            ids.push(record.id);
+        }
+    }
+    Ok(ids)
+}
+
+/// Replays every record whose suite and id are wanted, and compares.
+///
+/// # Errors
+/// Harness errors of data and threads.
+pub fn check(is_wanted: impl Fn(&str, &str) -> bool) -> Result<Vec<Outcome>, Error> {
+    let mut outcomes = Vec::new();
+    for suite in record::suites()? {
+        for record in suite.records.iter().filter(|record| is_wanted(&suite.name, &record.id)) {
+            outcomes.push(check_one(&suite, record)?);
+        }
+    }
+    Ok(outcomes)
+}
+
+fn check_one(suite: &Suite, record: &Record) -> Result<Outcome, Error> {
+    let found = probe::find(suite.side, &record.id);
+    let left_out = excuses::left_out_of(suite.side, &record.id);
+    let mut outcome = Outcome {
+        suite: suite.name.clone(),
+        id: record.id.clone(),
+        description: record.description.clone(),
+        group: found.map(|(group, _)| group.name),
+        real: record.seen.iter().map(|real| verdict::without(real, &left_out)).collect(),
+        left_out: left_out.iter().map(|LeftOut { path, why, .. }| (*path, *why)).collect(),
+        simulated: None,
+        verdict: Verdict::NotReplayed(excuses::reason(suite.side, &record.id)),
+    };
+    let Some((_, probe)) = found else { return Ok(outcome) };
+    let excuse = excuses::excuse(&suite.name, &record.id);
+    outcome.verdict = match world::replay(probe, suite)? {
+        Err(caught) => Verdict::Crashed(caught),
+        Ok(simulated) => {
+            let is_same = verdict::agrees(&record.seen, &simulated, &left_out);
+            outcome.simulated = Some(simulated);
+            match (is_same, excuse) {
+                (true, None) => Verdict::Agrees,
+                (false, None) => Verdict::Differs,
+                (false, Some(why)) => Verdict::Excused(why),
+                (true, Some(why)) => Verdict::StaleExcuse(why),
+            }
+        }
+    };
+    Ok(outcome)
+}

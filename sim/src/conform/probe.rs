@@ -1,0 +1,80 @@
+//! A probe as a program on our platform, and the lists of all of them.
+
+use super::front::Answer;
+use super::world::World;
+use model::platform::LocalFuture;
+use std::rc::Rc;
+
+/// Whose scripts a probe belongs to: their ids are not the same things.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    /// The runtime alone.
+    Core,
+    /// The agents and partyserver packages on it.
+    Agents,
+}
+
+/// What a probe does; it answers in the shape that was recorded.
+#[derive(Clone, Copy)]
+pub enum Steps {
+    /// In one request of the stateless worker, as the scenarios of the front worker were.
+    Front(fn() -> LocalFuture<Answer>),
+    /// From outside, as the driver did: with requests of its own, sockets, and the process in its hands.
+    Driver(fn(Rc<World>) -> LocalFuture<Answer>),
+}
+
+/// One probe.
+#[derive(Clone, Copy)]
+pub struct Probe {
+    /// Its id in the recorded data.
+    pub id: &'static str,
+    /// What it does.
+    pub steps: Steps,
+}
+
+impl Probe {
+    /// A probe that is one request of the worker.
+    pub const fn front(id: &'static str, steps: fn() -> LocalFuture<Answer>) -> Probe {
+        Probe { id, steps: Steps::Front(steps) }
+    }
+
+    /// A probe that is driven from outside.
+    pub const fn driver(id: &'static str, steps: fn(Rc<World>) -> LocalFuture<Answer>) -> Probe {
+        Probe { id, steps: Steps::Driver(steps) }
+    }
+}
+
+/// A line of a group's list: the id, and the future of what one request of the worker does.
+macro_rules! front {
+    ($id:literal, $steps:expr) => {
+        $crate::conform::probe::Probe::front($id, || Box::pin($steps))
+    };
+}
+pub(super) use front;
+
+/// Probes about one thing.
+pub struct Group {
+    /// Its name, as printed.
+    pub name: &'static str,
+    /// Whose probes they are.
+    pub side: Side,
+    /// The probes that are replayed.
+    pub probes: &'static [Probe],
+}
+
+/// All groups.
+pub const GROUPS: &[Group] = &[
+    Group { name: "storage", side: Side::Core, probes: super::storage::PROBES },
+    Group { name: "alarms", side: Side::Core, probes: super::alarms::PROBES },
+    Group { name: "gates", side: Side::Core, probes: super::gates::PROBES },
+    Group { name: "errors", side: Side::Core, probes: super::errors::PROBES },
+    Group { name: "contexts", side: Side::Core, probes: super::contexts::PROBES },
+    Group { name: "background", side: Side::Core, probes: super::background::PROBES },
+    Group { name: "resets", side: Side::Core, probes: super::resets::PROBES },
+];
+
+/// The probe of that id, with its group.
+pub fn find(side: Side, id: &str) -> Option<(&'static Group, &'static Probe)> {
+    let of_side = GROUPS.iter().filter(|group| group.side == side);
+    of_side.flat_map(|group| group.probes.iter().map(move |probe| (group, probe))).find(|(_, probe)| probe.id == id)
+}

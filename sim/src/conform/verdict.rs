@@ -1,0 +1,89 @@
+//! Comparing what a replay answered with what was recorded.
+
+use serde_json::Value;
+
+/// A part of a recorded answer that no replay can give.
+#[derive(Clone, Copy, Debug)]
+pub struct LeftOut {
+    /// The probe.
+    pub id: &'static str,
+    /// Fields from the top, joined by dots; `*` is every field or item.
+    pub path: &'static str,
+    /// Why.
+    pub why: &'static str,
+}
+
+/// Takes what lies at `path` out of `value`; true when there was something.
+pub fn leave_out(value: &mut Value, path: &str) -> bool {
+    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+    match rest {
+        None => take(value, first),
+        Some(rest) => inside(value, first).into_iter().fold(false, |found, each| leave_out(each, rest) || found),
+    }
+}
+
+fn take(value: &mut Value, name: &str) -> bool {
+    match value {
+        Value::Object(fields) if name == "*" => !std::mem::take(fields).is_empty(),
+        Value::Object(fields) => fields.remove(name).is_some(),
+        Value::Array(items) if name == "*" => !std::mem::take(items).is_empty(),
+        _ => false,
+    }
+}
+
+fn inside<'a>(value: &'a mut Value, name: &str) -> Vec<&'a mut Value> {
+    match value {
+        Value::Object(fields) => {
+            fields.iter_mut().filter(|(field, _)| name == "*" || *field == name).map(|(_, each)| each).collect()
+        }
+        Value::Array(items) if name == "*" => items.iter_mut().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether the simulated answer is one of those that were seen, apart from what is left out.
+pub fn agrees(seen: &[Value], simulated: &Value, left_out: &[LeftOut]) -> bool {
+    seen.iter().any(|real| without(real, left_out) == *simulated)
+}
+
+/// A recorded answer without what is left out.
+pub fn without(real: &Value, left_out: &[LeftOut]) -> Value {
+    let mut real = real.clone();
+    for LeftOut { path, .. } in left_out {
+        leave_out(&mut real, path);
+    }
+    real
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn out(path: &'static str) -> LeftOut {
+        LeftOut { id: "P", path, why: "a test" }
+    }
+
+    #[test]
+    fn any_value_that_was_seen_will_do_and_no_other() {
+        let seen = [json!({"a": 1}), json!({"a": 2})];
+        assert!(agrees(&seen, &json!({"a": 2}), &[]));
+        for other in [json!({"a": 3}), json!({}), json!({"a": 1, "b": null}), json!(null)] {
+            assert!(!agrees(&seen, &other, &[]), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_path_takes_out_what_it_names_and_nothing_else() {
+        let real = json!({"a": [{"t": 1, "n": 1}, {"t": 2, "n": 2}], "t": 3});
+        assert_eq!(without(&real, &[out("a.*.t")]), json!({"a": [{"n": 1}, {"n": 2}], "t": 3}));
+        assert_eq!(without(&real, &[out("t"), out("a.*")]), json!({"a": []}));
+        let mut same = real.clone();
+        assert!(!leave_out(&mut same, "a.t") && !leave_out(&mut same, "b.*") && same == real);
+    }
+
+    #[test]
+    fn what_is_left_out_must_not_be_answered_either() {
+        assert!(!agrees(&[json!({"a": 1, "t": 5})], &json!({"a": 1, "t": 5}), &[out("t")]));
+    }
+}

@@ -1,0 +1,119 @@
+//! The world of one replay: one isolate with the probes' classes, a worker in front, and who drives both.
+
+use super::front::{self, Answer, Peer};
+use super::object::{Probe, Server};
+use super::probe::{self, Steps};
+use super::record::Suite;
+use crate::capture::{self, Caught};
+use crate::error::Error;
+use crate::run::STACK_BYTES;
+use crate::world::run_bare;
+use model::js::Lane;
+use model::platform::{
+    Class, Cluster, ClusterConfig, Control, DurableObject, JsError, LocalFuture, ObjectContext, ObjectKey, Worker,
+};
+use model::rt;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::net::{IpAddr, Ipv4Addr};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Virtual time that a replay may take: the longest recorded one takes four minutes.
+const VIRTUAL_MS_MAX: u64 = 60 * 60 * 1_000;
+/// Where the worker stands.
+const WORKER_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 3, 0, 1));
+
+/// The world of a replay, as its driver sees it.
+pub struct World {
+    /// The platform.
+    pub cluster: Cluster,
+    /// Trouble from outside.
+    pub control: Control,
+    worker: Worker,
+}
+
+/// Replays a probe on the build and with the flags of a suite, on a thread of its own.
+///
+/// # Errors
+/// A harness error when no thread is to be had; inside, the panic of the model or of the replay.
+pub fn replay(probe: &'static probe::Probe, suite: &Suite) -> Result<Result<Value, Caught>, Error> {
+    let suite = suite.clone();
+    let work = move || capture::guarded(|| run_bare(VIRTUAL_MS_MAX, move || play(probe, suite)));
+    let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work);
+    let thread = thread.map_err(|error| Error::harness(format!("no thread for a replay: {error}")))?;
+    thread.join().map_err(|_| Error::harness("the thread of a replay panicked while it ended"))
+}
+
+async fn play(probe: &'static probe::Probe, suite: Suite) -> Value {
+    let world = Rc::new(World::start(&suite));
+    let answer = match probe.steps {
+        Steps::Front(steps) => world.request(steps).await,
+        Steps::Driver(steps) => steps(Rc::clone(&world)).await,
+    };
+    world.worker.stop();
+    world.cluster.stop();
+    rt::sleep_ms(1).await;
+    match answer {
+        Ok(value) => value,
+        Err(error) => serde_json::json!({ "error": front::described(&error) }),
+    }
+}
+
+fn class(make: impl Fn(ObjectContext) -> Rc<dyn DurableObject> + Send + Sync + 'static) -> Class {
+    Arc::new(make)
+}
+
+impl World {
+    fn start(suite: &Suite) -> World {
+        let mut classes: BTreeMap<&'static str, Class> = BTreeMap::new();
+        for (name, has_alarm) in [("Probe", true), ("ProbeKv", true), ("NoAlarm", false)] {
+            classes.insert(name, class(move |ctx| Probe::construct(ctx, has_alarm)));
+        }
+        classes.insert("Server", class(|ctx| Rc::new(Server(ctx))));
+        let config = ClusterConfig { isolate_count: 1, build: suite.build, classes };
+        let cluster = Cluster::start(config);
+        let worker = Worker::start(&cluster, "worker", WORKER_ADDRESS);
+        World { control: Control::new(cluster.clone()), cluster, worker }
+    }
+
+    /// Runs `start` as a request of the worker and waits for what it comes to.
+    pub async fn request(&self, start: impl FnOnce() -> LocalFuture<Answer> + Send + 'static) -> Answer {
+        let (tell, told) = tokio::sync::oneshot::channel();
+        let task = move || -> LocalFuture<()> {
+            let work = start();
+            Box::pin(async move { drop(tell.send(work.await)) })
+        };
+        self.worker.handle().request("w".into(), &Lane::named(&"w".into(), "http", 0), Box::new(task));
+        told.await.expect("a request is answered")
+    }
+
+    /// Has the object of that name run `code`, through a stub of its own, in a request of its own.
+    pub async fn call<F>(&self, name: &str, code: impl FnOnce(Rc<Probe>) -> F + Send + 'static) -> Answer
+    where
+        F: Future<Output = Answer> + 'static,
+    {
+        let name = name.to_owned();
+        self.request(move || Box::pin(async move { Peer::named(&name).run(code).wait().await })).await
+    }
+
+    /// `ping`: number of the instance that answers.
+    pub async fn ping(&self, name: &str) -> Answer {
+        let name = name.to_owned();
+        self.request(move || Box::pin(async move { Peer::named(&name).ping().wait().await })).await
+    }
+
+    /// Resets every object of the probe's class from outside.
+    pub fn abort_all(&self) {
+        abort_all(&self.control, &self.cluster);
+    }
+}
+
+/// `abortAllDurableObjects()`, the local stand-in for a code update.
+pub(super) fn abort_all(control: &Control, cluster: &Cluster) {
+    let error = JsError::new("Application called abortAllDurableObjects().");
+    for key in cluster.objects().into_iter().filter(|key: &ObjectKey| key.class != "Server") {
+        control.reset(&key, error.clone(), || ());
+    }
+}
