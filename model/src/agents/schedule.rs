@@ -79,7 +79,6 @@ impl<H: AgentHost> KeepAlive<H> {
                 let label = host.agent().ctx.label();
                 console_error(label, "[Agent] Failed to reschedule alarm after keepAlive dispose:", &error);
             }
-            Ok(())
         }));
         agent.ctx.wait_until(tail);
     }

@@ -30,7 +30,7 @@ pub use error::JsError;
 pub use isolate::{Isolate, IsolateId, TABLE, module_scope};
 pub use isolate_by_hand::IsolateByHand;
 pub use list_range::{ListAnswer, ListRange};
-pub use object::{DurableObject, LocalFuture, ObjectContext, ObjectKey};
+pub use object::{Background, DurableObject, LocalFuture, ObjectContext, ObjectKey};
 pub use object_state::{ObjectState, StorageAnswer};
 pub use operate::{io, join, micro, section, sleep};
 pub use socket::{ClientSocket, Socket, SocketEvent};

@@ -83,6 +83,22 @@ pub trait DurableObject {
     }
 }
 
+/// What work in the background comes to.
+pub trait Background: Clone + 'static {
+    /// Its failure, which nobody sees.
+    fn failure(self) -> Option<JsError> {
+        None
+    }
+}
+
+impl Background for () {}
+
+impl<T: Clone + 'static> Background for Result<T, JsError> {
+    fn failure(self) -> Option<JsError> {
+        self.err()
+    }
+}
+
 /// What the platform gives an object (`ctx` of its constructor).
 #[derive(Clone)]
 pub struct ObjectContext {
@@ -162,9 +178,9 @@ impl ObjectContext {
     }
 
     /// `ctx.waitUntil(promise)`: the work goes on by itself and nobody sees its failure (platform facts 125-128).
-    pub fn wait_until(&self, work: Promise<Result<(), JsError>>) {
+    pub fn wait_until<T: Background>(&self, work: Promise<T>) {
         if let Some(state) = &self.instance.state {
-            return state.wait_until(work);
+            return state.wait_until(Box::pin(async move { work.wait().await.failure().map_or(Ok(()), Err) }));
         }
         #[cfg(test)]
         crate::observed::wait_until(&self.instance.key);

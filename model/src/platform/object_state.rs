@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::error::JsError;
 use super::list_range::{ListAnswer, ListRange};
+use super::object::LocalFuture;
 use crate::js::Promise;
 
 /// The answer to a storage call, now or later.
@@ -36,5 +37,5 @@ pub trait ObjectState {
     /// `storage.deleteAlarm()`.
     fn delete_alarm(&self) -> StorageAnswer<()>;
     /// `ctx.waitUntil(promise)`; the work has run to its first suspension already.
-    fn wait_until(&self, work: Promise<Result<(), JsError>>);
+    fn wait_until(&self, work: LocalFuture<Result<(), JsError>>);
 }

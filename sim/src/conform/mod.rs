@@ -7,6 +7,7 @@
 mod alarms;
 mod background;
 mod contexts;
+pub mod core;
 mod errors;
 mod excuses;
 mod front;

@@ -42,7 +42,7 @@ async fn sharing(ctx: ObjectContext, method: &'static str) -> Answer {
         "abort other" => {
             let other = scope.storage.borrow().clone().expect("one was lent");
             assert_eq!(other.abort("by another"), Err(JsError::cross_object_io("ActorCacheInterface")));
-            other.wait_until(call(async { Ok(()) }));
+            other.wait_until(call(async {}));
             let inside =
                 other.block_concurrency_while(&SECTION, || async { EventLoop::current().ctx().context.number });
             assert_eq!(inside.await?, ctx.io().number, "its section is the caller's (fact 120)");

@@ -217,7 +217,7 @@ impl Doing {
             Act::ToolResume { e, action } => return self.resume_by_tool(e.into(), &action),
             Act::ModelResume { e, action, who } => {
                 let resumed = model_resume::resume_for_model(session, arguments(&e, who, Some(&action)));
-                Box::pin(async move { resumed.await.map(formatted_result) })
+                Box::pin(async move { resumed.await.map(formatted) })
             }
             Act::GetPaused { e, who } => {
                 let shown = approval_rpc::get_paused(session, arguments(&e, who, None));
@@ -346,23 +346,14 @@ impl Doing {
     }
 }
 
-/// The answer as the stand's host shows a pause: by its id, without the question.
+/// An answer as the stand's host formats it: a pause is shown by its id, without the question.
 fn formatted(mut answer: Value) -> Value {
-    let id = answer["structured"]["executionId"].clone();
-    if answer["structured"]["status"] == "waiting_for_interaction" {
-        answer["text"] = json!(format!("paused {}", id.as_str().unwrap_or_default()));
-        answer["structured"].as_object_mut().map(|shown| shown.remove("interaction"));
-    }
-    answer
-}
-
-/// The same for the result of a tool.
-fn formatted_result(mut answer: Value) -> Value {
-    let result = &mut answer["result"];
-    let id = result["structuredContent"]["executionId"].clone();
-    if result["structuredContent"]["status"] == "waiting_for_interaction" {
-        result["content"][0]["text"] = json!(format!("paused {}", id.as_str().unwrap_or_default()));
-        result["structuredContent"].as_object_mut().map(|shown| shown.remove("interaction"));
+    for (text, structured) in [("/text", "/structured"), ("/result/content/0/text", "/result/structuredContent")] {
+        let Some(shown) = answer.pointer_mut(structured).and_then(Value::as_object_mut) else { continue };
+        if shown.remove("interaction").is_some() {
+            let id = shown["executionId"].as_str().unwrap_or_default().to_owned();
+            answer.pointer_mut(text).into_iter().for_each(|text| *text = json!(format!("paused {id}")));
+        }
     }
     answer
 }

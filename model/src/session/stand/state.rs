@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::gates::{Shared, next};
 use super::{SessionSetup, absolute, relative};
-use crate::js::{Promise, call};
-use crate::platform::{JsError, ListAnswer, ListRange, ObjectState, StorageAnswer};
+use crate::js::call;
+use crate::platform::{JsError, ListAnswer, ListRange, LocalFuture, ObjectState, StorageAnswer};
 use crate::session::clock::LAST_ACTIVITY_KEY;
 
 /// What a session stands on.
@@ -110,12 +110,12 @@ impl ObjectState for StandState {
         self.gate("deleteAlarm", Value::Null, move || alarm.set(None))
     }
 
-    fn wait_until(&self, work: Promise<Result<(), JsError>>) {
+    fn wait_until(&self, work: LocalFuture<Result<(), JsError>>) {
         let number = next(&self.shared.background);
         (self.shared.tell)(json!(["waitUntil", self.index, number]));
         let shared = Rc::clone(&self.shared);
         drop(call(async move {
-            let told = work.wait().await.map_or_else(|error| format!("err: {}", settled(&error)), |()| "ok".to_owned());
+            let told = work.await.map_or_else(|error| format!("err: {}", settled(&error)), |()| "ok".to_owned());
             (shared.tell)(json!(["waited", number, told]));
         }));
     }

@@ -1,0 +1,46 @@
+//! The session class on a stand against recordings of the real one: programs of operations and gates, compared step by
+//! step.
+//!
+//! [`program`] reads them, [`replay`] does to the class here what was done to the recorded one, [`compare`] finds the
+//! first place where they part, [`known`] explains what is known to part and [`summary`] writes it down.
+
+mod compare;
+mod heard;
+mod known;
+mod program;
+mod replay;
+pub mod summary;
+
+use crate::error::Error;
+use model::defect::{Defect, DefectSet};
+
+pub use compare::Difference;
+pub use program::{Program, read};
+pub use replay::{Played, StepPlayed, play};
+
+/// What was recorded for this project, gzipped.
+const RECORDED: &[u8] = include_bytes!("../../../data/core-recordings.jsonl.gz");
+
+/// The programs that were recorded for this project.
+///
+/// # Errors
+/// A harness error when they cannot be read.
+pub fn recorded() -> Result<Vec<Program>, Error> {
+    read(RECORDED, "the recordings").map_err(|error| Error::harness(error.to_string()))
+}
+
+/// The defects that the recorded class has.
+pub fn described() -> DefectSet {
+    DefectSet::of(Defect::described())
+}
+
+/// Why a program that parts is known to, if it is.
+pub fn reason(played: &Played) -> Option<&'static str> {
+    let first = played.first_difference()?;
+    known::reason(played, first)
+}
+
+/// A difference in one line.
+pub fn told(difference: &Difference) -> String {
+    difference.text()
+}
