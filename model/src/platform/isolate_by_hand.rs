@@ -42,8 +42,12 @@ impl IsolateByHand {
         self.now_ms
     }
 
-    /// Moves the clock to `now_ms` and runs what is due by then, until the loop has come to rest.
-    pub fn run_until(&mut self, now_ms: u64) {
+    /// Moves the clock on to `now_ms`, and runs each timer that is due by then in its time; `told` hears of each.
+    pub fn advance_to(&mut self, now_ms: u64, told: impl Fn(u64)) {
+        while let Some(due_ms) = self.hand.next_timer().filter(|due_ms| *due_ms <= now_ms) {
+            self.now_ms = due_ms.max(self.now_ms);
+            self.hand.run_timers(due_ms, || told(due_ms));
+        }
         self.now_ms = now_ms;
         self.hand.run_due(now_ms);
     }
@@ -57,10 +61,5 @@ impl IsolateByHand {
     /// Looks at what is in the isolate, without any event.
     pub fn look<T>(&self, f: impl FnOnce() -> T) -> T {
         self.hand.inside(f)
-    }
-
-    /// When each timer is due, the earliest first.
-    pub fn timers(&self) -> Vec<u64> {
-        self.hand.timers()
     }
 }

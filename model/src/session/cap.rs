@@ -54,10 +54,10 @@ pub(super) async fn admit(session: &Rc<SessionObject>, fiber: &Fiber, span: &Spa
     let isolate = EventLoop::current();
     state_event!("eviction.requested", candidate.session.label(), isolate = &*isolate.name);
     residency::mark_eviction_requested(&candidate.id, now_ms);
-    let request = ask(session, candidate);
-    session.ctx().wait_until(request.clone());
+    let (request, answered) = ask(session, candidate);
+    session.ctx().wait_until(request);
     if defect!(session.config, EvictionAwaited) {
-        fiber.or_die(request.wait_hops(0)).await?;
+        fiber.or_die(answered.wait_hops(0)).await?;
     }
     state_event!("admission.ended", session.label());
     Ok(())
@@ -101,10 +101,12 @@ pub(super) enum Place {
     Build,
 }
 
-/// Calls the candidate's `dispose("cap")`; a failure is logged, and its entry stays as it is.
-fn ask(session: &Rc<SessionObject>, candidate: Candidate) -> Promise<Result<(), JsError>> {
-    let session = Rc::clone(session);
-    call(async move {
+/// Calls the candidate's `dispose("cap")`; a failure is logged, and its entry stays as it is. The work, which cannot fail,
+/// and the answer.
+fn ask(session: &Rc<SessionObject>, candidate: Candidate) -> (Promise<()>, Promise<Result<(), JsError>>) {
+    let (session, answered) = (Rc::clone(session), Promise::new());
+    let answer = answered.clone();
+    let work = call(async move {
         let asked = request_self_eviction(&candidate.session).await;
         if let Err(error) = &asked {
             log_event!(warn, "mcp_session_cap_eviction_request_failed", session.label(), sessionId = &*candidate.id);
@@ -113,8 +115,9 @@ fn ask(session: &Rc<SessionObject>, candidate: Candidate) -> Promise<Result<(), 
                 residency::release_resident_session(&candidate.id);
             }
         }
-        asked
-    })
+        answer.settle(asked);
+    });
+    (work, answered)
 }
 
 /// `requestSelfEviction` of a candidate; a host without cap eviction has none.

@@ -217,15 +217,8 @@ impl Stand {
     /// Moves the clock on, and runs each timer that is due by then in its time.
     pub fn advance(&mut self, ms: u64) {
         let target_ms = self.isolate.now_ms().saturating_add(ms);
-        loop {
-            let timers = self.isolate.timers();
-            let Some(due_ms) = timers.first().copied().filter(|due_ms| *due_ms <= target_ms) else { break };
-            for _ in timers.iter().filter(|timer| **timer == due_ms) {
-                (self.shared.tell)(json!(["timer", relative(due_ms)]));
-            }
-            self.isolate.run_until(due_ms.max(self.isolate.now_ms()));
-        }
-        self.isolate.run_until(target_ms);
+        let shared = Rc::clone(&self.shared);
+        self.isolate.advance_to(target_ms, |due_ms| (shared.tell)(json!(["timer", relative(due_ms)])));
     }
 
     /// What a session is like now.

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::owner_directory::strict_session_id;
 use super::{SessionObject, clock, leases, meta, residency};
 use crate::defect::defect;
 use crate::fx::{Cause, Exit, Fiber, or_die};
@@ -190,6 +191,8 @@ pub(super) async fn dispose_idle_runtime(session: Rc<SessionObject>, disposal: D
         activeStreamCount = disposal.active_stream_count,
         reason = disposal.reason,
     );
+    // Unlike the log line, the span has the id that throws where there is no name: such a session is not disposed.
+    let session_id = strict_session_id(&session)?;
     state_event!(
         "disposal.begin",
         session.label(),

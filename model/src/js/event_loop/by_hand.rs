@@ -1,10 +1,9 @@
 //! A loop that is turned by hand, by a clock of its owner's: no node, no mail, no waker.
 
-use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{CURRENT, EventLoop, Running, What};
+use super::{CURRENT, Event, EventLoop, Running, What};
 use crate::js::Inbox;
 
 /// A loop in its owner's hands; it is taken apart with them.
@@ -37,13 +36,33 @@ impl LoopByHand {
         });
     }
 
-    /// When each timer that was not cleared is due, the earliest first.
-    pub fn timers(&self) -> Vec<u64> {
-        let events = self.event_loop().events.borrow();
-        let is_armed = |cleared: &Rc<Cell<bool>>| !cleared.get();
-        let timers = events.iter().filter(|event| matches!(&event.what, What::Timer(_, cleared, _) if is_armed(cleared)));
-        let mut due: Vec<u64> = timers.map(|event| event.due_ms).collect();
-        due.sort_unstable();
-        due
+    /// When the next timer is due. Only for a loop that is at rest: nothing else waits there.
+    pub fn next_timer(&self) -> Option<u64> {
+        let mut events = self.event_loop().events.borrow_mut();
+        while events.peek().is_some_and(|event| is_cleared(event)) {
+            events.pop();
+        }
+        events.peek().map(|event| event.due_ms)
     }
+
+    /// Runs the timers that are due at `due_ms` in the order in which they were set, each until the loop is at rest again;
+    /// `told` hears of each just before.
+    pub fn run_timers(&self, due_ms: u64, told: impl Fn()) {
+        let mut timers = Vec::new();
+        while self.next_timer() == Some(due_ms) {
+            timers.extend(self.event_loop().events.borrow_mut().pop());
+        }
+        self.event_loop().polled_ms.set(due_ms);
+        for timer in timers.into_iter().filter(|timer| !is_cleared(timer)) {
+            told();
+            self.inside(|| {
+                self.event_loop().run_event(timer);
+                while self.event_loop().turn() {}
+            });
+        }
+    }
+}
+
+fn is_cleared(event: &Event) -> bool {
+    matches!(&event.what, What::Timer(_, cleared, _) if cleared.get())
 }

@@ -38,12 +38,12 @@ impl StandEngine {
     }
 
     fn ends(&self, id: &Arc<str>, response: &Response, pauses: bool) -> Outcome {
-        self.settled.borrow_mut().insert(Arc::clone(id));
         if pauses {
             let again: Arc<str> = format!("x{}", next(&self.shared.next_pause)).into();
             self.pause(&again);
             return Outcome::Paused(pause(again));
         }
+        self.settled.borrow_mut().insert(Arc::clone(id));
         let result = format!("done-{}", response.action.word());
         Outcome::Completed(ExecuteResult { outcome: Ok(json!(result)), emitted: Vec::new() })
     }
