@@ -31,6 +31,6 @@ mod session;
 pub mod telemetry;
 
 pub use session::registry;
-pub use session::stand;
 pub use session::rpc::METHODS;
+pub use session::stand;
 pub use session::telemetry_id;

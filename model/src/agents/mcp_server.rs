@@ -67,8 +67,13 @@ pub trait Server: Any {
     /// # Errors
     /// When there is no transport, the request cannot be sent, the client answers with an error or not in time, or the
     /// server closes.
-    fn ask(self: Rc<Self>, operation: &'static Operation, question: (&'static str, Value), extra: RequestExtra, within_ms: u64)
-    -> LocalFuture<Result<Value, JsError>>;
+    fn ask(
+        self: Rc<Self>,
+        operation: &'static Operation,
+        question: (&'static str, Value),
+        extra: RequestExtra,
+        within_ms: u64,
+    ) -> LocalFuture<Result<Value, JsError>>;
 }
 
 impl Server for McpServer {

@@ -90,7 +90,8 @@ impl Leases {
 /// Starts a lease in `waitUntil`: the tool call that paused does not wait for it, and nobody sees it fail.
 pub(super) fn queue_start(session: &Rc<SessionObject>, id: &Arc<str>, deadline: Deadline) {
     let (starting, id) = (Rc::clone(session), Arc::clone(id));
-    let work = call(rooted("lease", async move { start(&starting, &id, &deadline, None).await.map_err(Cause::into_error) }));
+    let work =
+        call(rooted("lease", async move { start(&starting, &id, &deadline, None).await.map_err(Cause::into_error) }));
     session.ctx().wait_until(work);
 }
 

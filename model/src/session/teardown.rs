@@ -121,7 +121,9 @@ impl Teardown {
                 drop(db.end().await);
             }
         }
-        session.initialized.set(false);
+        if is_cleared_late {
+            session.initialized.set(false);
+        }
         if session.counted_as_resident.replace(false) {
             residency::release(session.label());
             if !defect!(session.config, EntryLeftBehind) {

@@ -90,10 +90,13 @@ async fn stubs() -> Answer {
     let rpc = rpc.await;
     let fetch = cross(|_| lend_stub(), || async { lent(&shared().peer)?.status("/ping").wait().await });
     let fetch = fetch.await;
-    let id = cross(|_| lend_stub(), || async {
-        let id: Value = json!(*lent(&shared().peer)?.key.name);
-        Ok(json!(if id.is_string() { "string" } else { "undefined" }))
-    });
+    let id = cross(
+        |_| lend_stub(),
+        || async {
+            let id: Value = json!(*lent(&shared().peer)?.key.name);
+            Ok(json!(if id.is_string() { "string" } else { "undefined" }))
+        },
+    );
     Ok(json!({ "rpc": rpc, "fetch": fetch, "id": id.await }))
 }
 
@@ -109,7 +112,8 @@ async fn lend_socket() -> Answer {
 async fn client_sockets() -> Answer {
     let send = cross(|_| lend_socket(), || async { lent(&shared().socket)?.send("hi").map(|()| json!("sent")) });
     let send = send.await;
-    let close = cross(|_| lend_socket(), || async { lent(&shared().socket)?.close(1_000, "x").map(|()| json!("closed")) });
+    let close =
+        cross(|_| lend_socket(), || async { lent(&shared().socket)?.close(1_000, "x").map(|()| json!("closed")) });
     Ok(json!({ "send": send, "close": close.await }))
 }
 
@@ -136,10 +140,8 @@ async fn connections() -> Answer {
     let close = close.await;
     sleep(300).await;
     let after_close = Peer::fresh().run(|o| async move { peer_saw(&o) }).wait().await?;
-    let write = cross(
-        |_| lend_connection(),
-        || async { lent(&shared().connection)?.write().await.map(|()| json!("wrote")) },
-    );
+    let write =
+        cross(|_| lend_connection(), || async { lent(&shared().connection)?.write().await.map(|()| json!("wrote")) });
     let write = write.await;
     sleep(300).await;
     let after_write = Peer::fresh().run(|o| async move { peer_saw(&o) }).wait().await?;
@@ -168,7 +170,13 @@ async fn use_object(what: &'static str) -> Answer {
 
 async fn storage() -> Answer {
     let uses = [
-        "useStorageGet", "useStoragePut", "useStorageSetAlarm", "useStorageGetAlarm", "useId", "useWaitUntil", "useBcw",
+        "useStorageGet",
+        "useStoragePut",
+        "useStorageSetAlarm",
+        "useStorageGetAlarm",
+        "useId",
+        "useWaitUntil",
+        "useBcw",
         "usePlainMethod",
     ];
     let mut out = serde_json::Map::new();

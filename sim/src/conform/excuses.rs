@@ -20,8 +20,12 @@ const EXCUSES: &[Excuse] = &[];
 const NOT_REPLAYED: &[(Side, &[&str], &str)] = &[];
 
 /// Lists of what is left out, one for each group that has some.
-const LEFT_OUT: &[(Side, &[LeftOut])] =
-    &[(Side::Core, super::storage::LEFT_OUT), (Side::Core, super::alarms::LEFT_OUT), (Side::Core, super::errors::LEFT_OUT), (Side::Core, super::contexts::LEFT_OUT)];
+const LEFT_OUT: &[(Side, &[LeftOut])] = &[
+    (Side::Core, super::storage::LEFT_OUT),
+    (Side::Core, super::alarms::LEFT_OUT),
+    (Side::Core, super::errors::LEFT_OUT),
+    (Side::Core, super::contexts::LEFT_OUT),
+];
 
 /// What is left out of the answers of a probe.
 pub fn left_out_of(side: Side, id: &str) -> Vec<LeftOut> {

@@ -227,7 +227,9 @@ impl DurableObject for Server {
     fn fetch(self: Rc<Self>, request: FetchRequest) -> LocalFuture<Result<FetchResponse, JsError>> {
         if request.path == "/ws" {
             let accepted = self.0.accept_web_socket(&request, "server").map(|socket| Some(socket.number()));
-            return Box::pin(async { accepted.map(|socket| FetchResponse { status: 101, body: String::new(), socket }) });
+            return Box::pin(async {
+                accepted.map(|socket| FetchResponse { status: 101, body: String::new(), socket })
+            });
         }
         Box::pin(async move {
             let ms = request.path.strip_prefix("/slow/").and_then(|ms| ms.parse().ok());

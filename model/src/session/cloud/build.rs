@@ -94,4 +94,3 @@ fn load(session: &Rc<SessionObject>, operation: &'static Operation) -> crate::js
     let session = Rc::clone(session);
     call(async move { upstream::answer_after(operation, session.label(), "latency.build").await })
 }
-

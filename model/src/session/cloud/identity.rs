@@ -78,4 +78,3 @@ async fn look_up(session: &SessionObject, token: &Map<String, Value>, fiber: &Fi
         }
     }
 }
-

@@ -76,8 +76,8 @@ async fn start_body(session: Rc<SessionObject>, props: Option<Value>) -> Result<
     }
     Rc::clone(&session).init().await?;
     let server = session.server.borrow().clone();
-    let server = server
-        .ok_or_else(|| JsError::type_error("Cannot read properties of undefined (reading 'connect')"))?;
+    let server =
+        server.ok_or_else(|| JsError::type_error("Cannot read properties of undefined (reading 'connect')"))?;
     let transport = Transport::new(agent.ctx.clone(), Rc::clone(&session.config));
     *agent.transport.borrow_mut() = Some(Rc::clone(&transport));
     server.connect(transport).await

@@ -200,26 +200,25 @@ impl SessionHost for StandHost {
             "response": response.to_json(),
         });
         let owner = self.shared.session(&record.session_id);
-        let forwarded = self.shared.gate_with(self.index, "forward", argument, move |passed, answered| {
-            match (passed, owner) {
+        let forwarded =
+            self.shared.gate_with(self.index, "forward", argument, move |passed, answered| match (passed, owner) {
                 (Ok(_), Some(owner)) => {
                     let resumed = model_resume::resume_for_model(Rc::clone(&owner), arguments);
                     answer_from(&owner, resumed, answered);
                 }
                 (Ok(_), None) => answered.settle(Err(JsError::new("no such session"))),
                 (Err(error), _) => answered.settle(Err(error)),
-            }
-        });
+            });
         Box::pin(async move { forwarded.wait().await })
     }
 
     fn request_self_eviction<'a>(&'a self, candidate: &'a Rc<SessionObject>) -> HookFuture<'a, Result<(), JsError>> {
         let asked = Rc::clone(candidate);
-        let evicted = self.shared.gate_with(self.index, "self-evict", Value::Null, move |passed, answered| match passed
-        {
-            Ok(_) => answer_from(&asked, cap::request_cap_eviction(Rc::clone(&asked)), answered),
-            Err(error) => answered.settle(Err(error)),
-        });
+        let evicted =
+            self.shared.gate_with(self.index, "self-evict", Value::Null, move |passed, answered| match passed {
+                Ok(_) => answer_from(&asked, cap::request_cap_eviction(Rc::clone(&asked)), answered),
+                Err(error) => answered.settle(Err(error)),
+            });
         Box::pin(async move { evicted.wait().await })
     }
 

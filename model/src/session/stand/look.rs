@@ -93,7 +93,8 @@ pub(super) fn counters(shared: &Shared) -> Value {
         json!([&**id, relative(*last_ms), asked_ms.map(relative)])
     };
     let registry: Vec<Value> = entries.iter().map(entry).collect();
-    let owner = |(id, record): &(Arc<str>, crate::session::owner_object::OwnerRecord)| json!([&**id, &*record.session_id]);
+    let owner =
+        |(id, record): &(Arc<str>, crate::session::owner_object::OwnerRecord)| json!([&**id, &*record.session_id]);
     let directory: Vec<Value> = shared.directory.borrow().iter().map(owner).collect();
     json!({"r": resident, "p": peak, "f": in_flight, "reg": registry, "dir": directory})
 }

@@ -92,9 +92,9 @@ impl ExecutionEngine for StandEngine {
         self.paused.borrow_mut().remove(index);
         let argument = json!([self.number, &*id, response.action.word()]);
         let engine = Rc::clone(&self);
-        let resumed = self.shared.gate(self.session, "engine.resume", argument, move |then| {
-            engine.ends(&id, &response, then.pauses)
-        });
+        let resumed = self
+            .shared
+            .gate(self.session, "engine.resume", argument, move |then| engine.ends(&id, &response, then.pauses));
         Box::pin(async move { resumed.wait().await.map(Some) })
     }
 }

@@ -35,7 +35,9 @@ const BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Usage errors of the arguments and the file; harness errors of console and data.
 pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     let programs = match &args.file {
-        Some(path) => core::read(&files::read_bounded(path, "recording", BYTES_MAX)?, &printable(&path.to_string_lossy()))?,
+        Some(path) => {
+            core::read(&files::read_bounded(path, "recording", BYTES_MAX)?, &printable(&path.to_string_lossy()))?
+        }
         None => core::recorded()?,
     };
     match &args.program {
@@ -103,8 +105,7 @@ fn text(summary: &Summary) -> String {
 
 fn parting(played: &Played, reason: Option<&str>) -> Json {
     let first = played.first_difference();
-    let differences: Vec<String> =
-        first.iter().flat_map(|(_, step)| &step.differences).map(core::told).collect();
+    let differences: Vec<String> = first.iter().flat_map(|(_, step)| &step.differences).map(core::told).collect();
     json!({
         "program": played.id,
         "name": played.name,
@@ -122,7 +123,8 @@ fn one(program: &Program, format: Format, console: &mut Console) -> Result<ExitC
     match format {
         Format::Text => {
             let mut out = String::new();
-            let _ = writeln!(out, "{}  {}", printable(&played.id), printable(played.name.as_deref().unwrap_or_default()));
+            let _ =
+                writeln!(out, "{}  {}", printable(&played.id), printable(played.name.as_deref().unwrap_or_default()));
             for (number, step) in played.steps.iter().enumerate() {
                 side_by_side(&mut out, number, step);
             }

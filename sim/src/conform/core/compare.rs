@@ -30,12 +30,9 @@ pub fn sets(what: &'static str, recorded: &[Value], here: &[Value]) -> Vec<Diffe
     for event in recorded {
         match left.iter().position(|other| *other == event) {
             Some(index) => drop(left.remove(index)),
-            None => differences.push(Difference {
-                what,
-                place: kind(event),
-                recorded: Some(event.to_string()),
-                here: None,
-            }),
+            None => {
+                differences.push(Difference { what, place: kind(event), recorded: Some(event.to_string()), here: None })
+            }
         }
     }
     let more = left.into_iter().map(|event| Difference {

@@ -120,7 +120,8 @@ fn shown(text: &str) -> String {
 }
 
 fn program(line: &str) -> Result<Program, String> {
-    let line: Line = serde_json::from_str(line).map_err(|error| format!("is no program: {}", shown(&error.to_string())))?;
+    let line: Line =
+        serde_json::from_str(line).map_err(|error| format!("is no program: {}", shown(&error.to_string())))?;
     let id = line.p.as_str().map_or_else(|| line.p.to_string(), str::to_owned);
     if line.cfg.sessions.is_empty() {
         return Err(format!("program {}: has no session", shown(&id)));

@@ -240,7 +240,8 @@ fn sorted(mut state: Value) -> Value {
 }
 
 /// The words of the framework's model on which the class was recorded.
-const RESCHEDULE: (&str, &str) = ("[Agent] Failed to reschedule alarm after keepAlive dispose:", "[sdk] reschedule failed:");
+const RESCHEDULE: (&str, &str) =
+    ("[Agent] Failed to reschedule alarm after keepAlive dispose:", "[sdk] reschedule failed:");
 
 /// What was heard, in the words of the recordings.
 fn read(event: Value) -> Value {

@@ -79,10 +79,16 @@ impl Summary {
         for Parting { played, reason } in &self.parting {
             let Some((number, step)) = played.first_difference() else { continue };
             let Some(first) = step.differences.first() else { continue };
-            let side = |side: &Option<String>| side.as_ref().map_or("–".to_owned(), |side| format!("`{}`", side.replace('|', "\\|")));
+            let side = |side: &Option<String>| {
+                side.as_ref().map_or("–".to_owned(), |side| format!("`{}`", side.replace('|', "\\|")))
+            };
             let (recorded, here) = (side(&first.recorded), side(&first.here));
             let (what, place, reason) = (first.what, &first.place, reason.unwrap_or(UNKNOWN));
-            let _ = writeln!(out, "| {} | {number} `{}` | {what} {place} | {recorded} | {here} | {reason} |", played.id, step.told);
+            let _ = writeln!(
+                out,
+                "| {} | {number} `{}` | {what} {place} | {recorded} | {here} | {reason} |",
+                played.id, step.told
+            );
         }
         out
     }
