@@ -1,12 +1,12 @@
 //! The session class on a stand against recordings of the real one: programs of operations and gates, compared step by
 //! step.
 //!
-//! [`program`] reads them, [`replay`] does to the class here what was done to the recorded one, [`compare`] finds the
-//! first place where they part, [`known`] explains what is known to part and [`summary`] writes it down.
+//! [`program`] reads them, [`replay`] does to the class here what was done to the recorded one and finds with [`compare`]
+//! where they part, [`summary`] adds up what came of all. `sim/data/README.md` says where the recordings come from, and
+//! `sim/CORE.md` what is compared and what came of it.
 
 mod compare;
 mod heard;
-mod known;
 mod program;
 mod replay;
 pub mod summary;
@@ -15,7 +15,7 @@ use crate::error::Error;
 use model::defect::{Defect, DefectSet};
 
 pub use compare::Difference;
-pub use program::{Program, read};
+pub use program::{Doing, Program, Step, read};
 pub use replay::{Played, StepPlayed, play};
 
 /// What was recorded for this project, gzipped.
@@ -32,15 +32,4 @@ pub fn recorded() -> Result<Vec<Program>, Error> {
 /// The defects that the recorded class has.
 pub fn described() -> DefectSet {
     DefectSet::of(Defect::described())
-}
-
-/// Why a program that parts is known to, if it is.
-pub fn reason(played: &Played) -> Option<&'static str> {
-    let first = played.first_difference()?;
-    known::reason(played, first)
-}
-
-/// A difference in one line.
-pub fn told(difference: &Difference) -> String {
-    difference.text()
 }

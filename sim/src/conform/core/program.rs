@@ -30,6 +30,8 @@ pub struct Program {
 /// A step with what was recorded after it.
 #[derive(Debug)]
 pub struct Step {
+    /// The operation's name.
+    pub operation: String,
     /// The operation as it stands in the file.
     pub told: String,
     /// What is done.
@@ -144,8 +146,9 @@ fn step(fields: Map<String, Value>, before: &[Step], sessions: usize) -> Result<
         return Err(format!("tells of session {session}, and there are {sessions}"));
     }
     let doing = doing(&operation, before, sessions)?;
+    let operation = operation["op"].as_str().unwrap_or_default().to_owned();
     let (now_ms, events, open, state, counters) = (after.now, after.ev, after.open, after.st, after.c);
-    Ok(Step { told, doing, now_ms, events, open, state, counters })
+    Ok(Step { operation, told, doing, now_ms, events, open, state, counters })
 }
 
 fn doing(operation: &Map<String, Value>, before: &[Step], sessions: usize) -> Result<Doing, String> {

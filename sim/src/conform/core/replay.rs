@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use super::compare::{Difference, exactly, sets};
 use super::heard;
 use super::program::{Doing, Program, Step};
+use crate::capture::guarded;
 
 /// What became of a program.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ pub struct Played {
 }
 
 /// What became of a step.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct StepPlayed {
     /// The operation.
     pub told: String,
@@ -36,7 +37,9 @@ pub struct StepPlayed {
     pub here: Vec<Value>,
     /// Where they part.
     pub differences: Vec<Difference>,
-    /// Stretches in which gates were opened in another order than recorded.
+    /// Stretches between two releases that it has.
+    pub stretches: usize,
+    /// Those of them in which what happened came in another order than recorded.
     pub reordered: usize,
 }
 
@@ -50,30 +53,34 @@ impl Played {
     pub fn first_difference(&self) -> Option<(usize, &StepPlayed)> {
         self.steps.iter().enumerate().find(|(_, step)| !step.differences.is_empty())
     }
-
-    /// Stretches in which gates were opened in another order than recorded.
-    pub fn reordered(&self) -> usize {
-        self.steps.iter().map(|step| step.reordered).sum()
-    }
 }
 
-/// Replays a program. With `to_the_end` it goes on behind the first step that parts, as far as gates can be matched.
+/// Replays a program. With `to_the_end` it goes on behind the first step that parts, as far as gates can be matched. A panic
+/// of the class is where it parts.
 pub fn play(program: &Program, defects: &DefectSet, to_the_end: bool) -> Played {
-    heard::listening(|| {
-        heard::take();
-        let stand = Stand::new(&program.setup, defects, heard::note).expect("a program has sessions");
-        let mut replay = Replay::new(stand);
-        let mut steps = Vec::new();
-        for (number, step) in program.steps.iter().enumerate() {
-            let played = replay.step(number, step);
-            let parts = !played.differences.is_empty();
-            steps.push(played);
-            if parts && !to_the_end {
-                break;
-            }
+    let mut steps = Vec::new();
+    let played = guarded(|| heard::listening(|| play_steps(program, defects, to_the_end, &mut steps)));
+    if let Err(caught) = played {
+        let told = program.steps.get(steps.len()).map_or_else(String::new, |step| step.told.clone());
+        let here = Some(format!("a panic at {}: {}", caught.file, caught.message));
+        let crash = Difference { what: "crash", place: String::new(), recorded: None, here };
+        steps.push(StepPlayed { told, differences: vec![crash], ..StepPlayed::default() });
+    }
+    Played { id: program.id.clone(), name: program.name.clone(), steps }
+}
+
+fn play_steps(program: &Program, defects: &DefectSet, to_the_end: bool, steps: &mut Vec<StepPlayed>) {
+    heard::take();
+    let stand = Stand::new(&program.setup, defects, heard::note).expect("a program has sessions");
+    let mut replay = Replay::new(stand);
+    for (number, step) in program.steps.iter().enumerate() {
+        let played = replay.step(number, step);
+        let parts = !played.differences.is_empty();
+        steps.push(played);
+        if parts && !to_the_end {
+            break;
         }
-        Played { id: program.id.clone(), name: program.name.clone(), steps }
-    })
+    }
 }
 
 struct Replay {
@@ -93,13 +100,7 @@ impl Replay {
     }
 
     fn step(&mut self, number: usize, step: &Step) -> StepPlayed {
-        let mut played = StepPlayed {
-            told: step.told.clone(),
-            recorded: step.events.clone(),
-            here: Vec::new(),
-            differences: Vec::new(),
-            reordered: 0,
-        };
+        let mut played = StepPlayed { told: step.told.clone(), recorded: step.events.clone(), ..StepPlayed::default() };
         // Each release within a drain is a stretch of its own; what is before the first belongs to the operation.
         let mut stretches = step.events.split(|event| event[0] == "rel");
         let first = stretches.next().unwrap_or_default();
@@ -152,17 +153,16 @@ impl Replay {
             let of = |events: &[Value]| events.iter().filter(wanted).cloned().collect::<Vec<_>>();
             played.differences.extend(sets(what, &of(recorded), &of(&here)));
         }
+        played.stretches += 1;
+        played.reordered += usize::from(!same_order(recorded, &here));
         played.here.extend(here);
     }
 
     fn match_gates(&mut self, recorded: &[Value], here: &[Value], played: &mut StepPlayed) {
-        let called = |event: &Value| json!([event[2], event[3], event.get(4)]);
         let mut left: Vec<&Value> = here.iter().collect();
-        let mut is_reordered = false;
         for gate in recorded {
             match left.iter().position(|other| called(other) == called(gate)) {
                 Some(index) => {
-                    is_reordered |= index > 0;
                     let ours = left.remove(index);
                     let (theirs, ours) = (gate[1].as_u64(), ours[1].as_u64());
                     self.gates.extend(theirs.zip(ours));
@@ -171,7 +171,6 @@ impl Replay {
             }
         }
         played.differences.extend(left.into_iter().map(|gate| gate_difference(None, Some(gate))));
-        played.reordered += usize::from(is_reordered);
     }
 
     /// Compares what is so after a step.
@@ -212,14 +211,27 @@ impl Replay {
     }
 }
 
+/// A gate without its number, which is its place in an order.
+fn called(gate: &Value) -> Value {
+    json!([gate[2], gate[3], gate.get(4)])
+}
+
+fn same_order(recorded: &[Value], here: &[Value]) -> bool {
+    let same = |(one, other): (&Value, &Value)| match (&one[0], &other[0]) {
+        (one_kind, other_kind) if one_kind == "gate" && other_kind == "gate" => called(one) == called(other),
+        _ => one == other,
+    };
+    recorded.len() == here.len() && recorded.iter().zip(here).all(same)
+}
+
 fn missing(gate: u64) -> Difference {
     let recorded = Some(format!("gate {gate}"));
     Difference { what: "gates", place: "open".to_owned(), recorded, here: None }
 }
 
 fn gate_difference(recorded: Option<&Value>, here: Option<&Value>) -> Difference {
-    let shown = |gate: &Value| json!([gate[2], gate[3], gate.get(4)]).to_string();
-    Difference { what: "gates", place: "opened".to_owned(), recorded: recorded.map(shown), here: here.map(shown) }
+    let shown = |gate: Option<&Value>| gate.map(|gate| called(gate).to_string());
+    Difference { what: "gates", place: "opened".to_owned(), recorded: shown(recorded), here: shown(here) }
 }
 
 /// Puts changed fields into a recorded state.

@@ -1,12 +1,14 @@
-//! What came of all programs, for the table and for the generated file.
+//! What came of all programs: the numbers, and the document that keeps them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::{Played, Program, described, play, reason};
-use crate::text::counted;
+use model::defect::DefectSet;
+
+use super::{Doing, Played, Program, play};
 
 /// What came of all programs.
+#[derive(Debug)]
 pub struct Summary {
     /// How many there are.
     pub programs: usize,
@@ -14,49 +16,41 @@ pub struct Summary {
     pub whole: usize,
     /// Steps that were compared.
     pub steps: usize,
-    /// Stretches in which gates were opened in another order than recorded.
+    /// Stretches between two releases that were compared, and those of them in which what happened came in another order.
+    pub stretches: usize,
+    /// Of these, those in which it came in another order.
     pub reordered: usize,
-    /// Those that part.
-    pub parting: Vec<Parting>,
-}
-
-/// A program that parts from what was recorded.
-pub struct Parting {
-    /// What became of it, up to the first difference.
-    pub played: Played,
-    /// Why, as far as it is known.
-    pub reason: Option<&'static str>,
+    /// Programs that part, up to where they do.
+    pub parting: Vec<Played>,
 }
 
 impl Summary {
-    /// Replays all programs.
-    pub fn of(programs: &[Program]) -> Summary {
-        let defects = described();
-        let mut summary = Summary { programs: programs.len(), whole: 0, steps: 0, reordered: 0, parting: Vec::new() };
+    /// Replays all programs on the class with these defects.
+    pub fn of(programs: &[Program], defects: &DefectSet) -> Summary {
+        let mut summary =
+            Summary { programs: programs.len(), whole: 0, steps: 0, stretches: 0, reordered: 0, parting: Vec::new() };
         for program in programs {
-            let played = play(program, &defects, false);
+            let played = play(program, defects, false);
             summary.steps += played.steps.len();
-            summary.reordered += played.reordered();
+            summary.stretches += played.steps.iter().map(|step| step.stretches).sum::<usize>();
+            summary.reordered += played.steps.iter().map(|step| step.reordered).sum::<usize>();
             if played.is_whole() {
                 summary.whole += 1;
             } else {
-                let reason = reason(&played);
-                summary.parting.push(Parting { played, reason });
+                summary.parting.push(played);
             }
         }
         summary
     }
 
-    /// Whether every difference has a reason.
-    pub fn is_explained(&self) -> bool {
-        self.parting.iter().all(|parting| parting.reason.is_some())
-    }
-
-    /// How many programs part for each reason.
-    pub fn by_reason(&self) -> BTreeMap<&'static str, usize> {
+    /// How many programs part first in what.
+    pub fn by_kind(&self) -> BTreeMap<&'static str, usize> {
         let mut count = BTreeMap::new();
-        for parting in &self.parting {
-            *count.entry(parting.reason.unwrap_or(UNKNOWN)).or_default() += 1;
+        let first = |played: &Played| {
+            played.first_difference().and_then(|(_, step)| step.differences.first()).map(|it| it.what)
+        };
+        for what in self.parting.iter().filter_map(first) {
+            *count.entry(what).or_default() += 1;
         }
         count
     }
@@ -64,35 +58,81 @@ impl Summary {
     /// In one sentence.
     pub fn sentence(&self) -> String {
         format!(
-            "{} of {} agree in every step, {} part ({} steps compared; in {} of them gates were opened in another order)",
+            "{} of {} programs agree in every step, {} part; {} steps compared, in {} of {} stretches the order differs",
             self.whole,
-            counted(self.programs, "program"),
+            self.programs,
             self.parting.len(),
             self.steps,
             self.reordered,
+            self.stretches,
         )
-    }
-
-    /// The table of the differences.
-    pub fn table(&self) -> String {
-        let mut out = String::new();
-        for Parting { played, reason } in &self.parting {
-            let Some((number, step)) = played.first_difference() else { continue };
-            let Some(first) = step.differences.first() else { continue };
-            let side = |side: &Option<String>| {
-                side.as_ref().map_or("–".to_owned(), |side| format!("`{}`", side.replace('|', "\\|")))
-            };
-            let (recorded, here) = (side(&first.recorded), side(&first.here));
-            let (what, place, reason) = (first.what, &first.place, reason.unwrap_or(UNKNOWN));
-            let _ = writeln!(
-                out,
-                "| {} | {number} `{}` | {what} {place} | {recorded} | {here} | {reason} |",
-                played.id, step.told
-            );
-        }
-        out
     }
 }
 
-/// Where no reason is known.
-pub const UNKNOWN: &str = "?";
+/// What is compared, and how.
+const HOW: &str = "\
+After each step are compared, exactly: the state of every session (flags, runtime, clock, alarm, storage, leases, decisions and who
+waits for them, references, connections, identity, interruptible effects), the isolate's counters and registry, the directory of
+owners, and the open gates with session, name and argument. Within a step, between one release of a gate and the next, are compared as
+sets: outcomes of operations, log lines, spans with parent, attributes and exit, flushes, captures, claims, work handed to `waitUntil`
+and how it ended, what was opened, built, closed and connected, what identities were resolved from, timers. How often such a set came
+in another order than recorded is counted, and is no difference.
+
+A gate of the recording is found here by its session, name and argument, and by its place among equals within its stretch. A drain
+releases gates in the recorded order. The words of the framework's reschedule error are the framework's own, and are read as those of
+the recordings; a time in ISO 8601 is read as its distance from the zero of the clock; a pause is shown without its question. The
+described defects are on, as the recorded class has them.
+";
+
+/// The document.
+pub fn markdown(programs: &[Program], summary: &Summary, update: &str) -> String {
+    let mut out = format!(
+        "# The session class against recordings of the real one\n\n\
+         Programs of operations and gates were recorded on the real class; here the same is done to the class of `model`, on a stand that\n\
+         replaces what the recording replaced. Generated by a test, which fails when this file is stale or a program parts:\n\
+         `{update}=1 cargo test -p sim --test core`. `cargo run -p sim -- conform core` does the same by hand.\n\n\
+         **{}.**\n\n{HOW}\n",
+        summary.sentence()
+    );
+    let (operations, gates) = counts(programs);
+    for (title, counts) in [("What was done", operations), ("What was called outside", gates)] {
+        let _ = write!(out, "## {title}\n\n| what | times |\n|---|---|\n");
+        for (what, count) in counts {
+            let _ = writeln!(out, "| `{what}` | {count} |");
+        }
+        out.push('\n');
+    }
+    out.push_str("## Differences\n\n");
+    if summary.parting.is_empty() {
+        out.push_str("None.\n");
+    }
+    for played in &summary.parting {
+        let Some((number, step)) = played.first_difference() else { continue };
+        let _ = writeln!(out, "- {}, step {number} `{}`", played.id, step.told);
+        for difference in &step.differences {
+            let _ = writeln!(out, "  - {}", difference.text());
+        }
+    }
+    out
+}
+
+type Counts = BTreeMap<String, usize>;
+
+/// How often each operation is done and each gate opened in the recordings.
+fn counts(programs: &[Program]) -> (Counts, Counts) {
+    let (mut operations, mut gates) = (Counts::new(), Counts::new());
+    for step in programs.iter().flat_map(|program| &program.steps) {
+        let name = match &step.doing {
+            Doing::Drain => "drain",
+            Doing::Advance { .. } => "advance",
+            Doing::Release { .. } => "release",
+            Doing::Fail { .. } => "fail",
+            Doing::Act { .. } => step.operation.as_str(),
+        };
+        *operations.entry(name.to_owned()).or_default() += 1;
+        for event in step.events.iter().filter(|event| event[0] == "gate") {
+            *gates.entry(event[3].as_str().unwrap_or_default().to_owned()).or_default() += 1;
+        }
+    }
+    (operations, gates)
+}
