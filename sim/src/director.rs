@@ -122,7 +122,7 @@ impl model::rt::Director for Director {
             self.operation_count.set(self.operation_count.get() + 1);
         }
         self.digest(point);
-        if self.faults.is_empty() {
+        if !self.faults.waits_for(point.operation.name) {
             return None;
         }
         self.faults.at_operation(point, &recorder::alias_of(point.who)).said()

@@ -3,6 +3,7 @@
 //! A fault that was asked for and never delivered is a failure of the harness, never of the product.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -23,6 +24,9 @@ use errors::{error_of, reset_error};
 /// The faults of one run.
 pub struct FaultKernel {
     faults: Vec<Fault>,
+    /// The faults that wait for an operation, or release what they hold at it, by its name and in the plan's order: a run
+    /// passes thousands of operations, and few of them concern any.
+    by_operation: BTreeMap<String, Vec<usize>>,
     control: RefCell<Option<Control>>,
 }
 
@@ -45,12 +49,21 @@ impl FaultKernel {
             delivered: Arc::default(),
             is_holding: Cell::new(false),
         };
-        FaultKernel { faults: plans.iter().map(fault).collect(), control: RefCell::new(None) }
+        let mut by_operation: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (index, plan) in plans.iter().enumerate() {
+            for operation in operations(plan) {
+                let waiting = by_operation.entry(operation.to_owned()).or_default();
+                if waiting.last() != Some(&index) {
+                    waiting.push(index);
+                }
+            }
+        }
+        FaultKernel { faults: plans.iter().map(fault).collect(), by_operation, control: RefCell::new(None) }
     }
 
-    /// True when nothing is to go wrong.
-    pub fn is_empty(&self) -> bool {
-        self.faults.is_empty()
+    /// Whether a fault does something at an operation of that name.
+    pub fn waits_for(&self, operation: &str) -> bool {
+        self.by_operation.contains_key(operation)
     }
 
     /// Gives the kernel its hands; from now on the faults are armed.
@@ -111,7 +124,8 @@ impl FaultKernel {
     /// One edge of one operation of `who`: what the plan wants there.
     pub fn at_operation(&self, point: &OperationPoint<'_>, who: &str) -> Intervention {
         let mut due = Vec::new();
-        for (index, fault) in self.faults.iter().enumerate() {
+        let waiting = self.by_operation.get(point.operation.name);
+        for (index, fault) in waiting.into_iter().flatten().map(|index| (*index, &self.faults[*index])) {
             if let Effect::Hold { release: Some(release), .. } = &fault.plan.effect
                 && counts(release, &fault.release_matches, point, who) == Some(true)
             {
@@ -245,6 +259,18 @@ fn counts(when: &When, matches: &Cell<u64>, point: &OperationPoint<'_>, who: &st
         std::cmp::Ordering::Equal => Some(true),
         std::cmp::Ordering::Greater => Some(false),
     }
+}
+
+/// The operations at which a fault does something.
+fn operations(plan: &FaultPlan) -> impl Iterator<Item = &str> {
+    let release = match &plan.effect {
+        Effect::Hold { release, .. } => release.as_ref(),
+        _ => None,
+    };
+    [Some(&plan.when), release].into_iter().flatten().filter_map(|when| match when {
+        When::Operation { operation, .. } => Some(operation.as_str()),
+        When::At { .. } => None,
+    })
 }
 
 fn interruptible(what: Interruptible) -> &'static str {

@@ -171,6 +171,7 @@ impl EventStore {
         let mut sequences = self.sequences.borrow_mut();
         let sequence = sequences.entry(stream.into()).or_insert(0);
         *sequence += 1;
+        // Fact: 197. Events are rows numbered in 16 hex digits from 1; listeners share one stream. [RA:MC3]
         format!("{stream}:{sequence:0SEQUENCE_DIGITS$x}")
     }
 

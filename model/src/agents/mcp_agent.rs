@@ -44,6 +44,8 @@ pub fn read_table(agent: &AgentState, table: &str) -> Result<(), JsError> {
 /// Of each of its steps; the last one fails a start whose runtime is complete.
 pub async fn start_body<H: AgentHost>(host: Rc<H>, props: Option<Value>) -> Result<(), JsError> {
     let agent = host.agent();
+    // Fact: 194. A start takes props from the call or storage, and replays the stored handshake into a new transport.
+    // [RA:MC4, RA:MC9]
     match props {
         Some(props) => js(update_props(agent, props)).await?,
         None => {
@@ -111,6 +113,7 @@ pub enum Opening {
 /// Of each of its steps but the last.
 pub async fn alarm<H: AgentHost>(host: Rc<H>) -> Result<(), JsError> {
     let storage = host.agent().ctx.storage();
+    // Fact: 187. The framework's alarm looks for the marker first, before any start. [S:agents index.js]
     let marker = storage.get(&ALARM_MARKER, DESTROY_PENDING_KEY).await?;
     if marker.is_some_and(|marker| marker.as_bool() == Some(true)) {
         return host.destroy().await;
@@ -132,6 +135,7 @@ async fn alarm_body<H: AgentHost>(host: Rc<H>) -> Result<(), JsError> {
     js(naming).await?;
     read_table(host.agent(), "cf_agents_schedules")?;
     micro(&ALARM_HOUSEKEEPING).await?;
+    // Fact: 179. An own alarm set before the framework's alarm() is erased by it. [RA:AG6, RA:AG7, RA:AG7b]
     js(host.schedule_next_alarm()).await
 }
 
@@ -142,8 +146,11 @@ async fn alarm_body<H: AgentHost>(host: Rc<H>) -> Result<(), JsError> {
 pub async fn condemn<H: AgentHost>(host: Rc<H>) -> Result<(), JsError> {
     js(js(party_server::ensure_initialized(Rc::clone(&host)))).await?;
     let storage = host.agent().ctx.storage();
+    // Fact: 185. Condemning writes the marker and an alarm a second ahead; until then the object answers normally.
+    // [RA:AG14, RA:MC7]
     storage.put(&CONDEMN_MARKER, DESTROY_PENDING_KEY, Value::Bool(true)).await?;
     state_event!("condemned", host.agent().ctx.label());
+    // Fact: 203. A DELETE is answered at once; the session serves for a second more and is then gone. [RA:MC7]
     let at_ms = EventLoop::current().now_ms() + DESTROY_ALARM_DELAY_MS;
     storage.set_alarm(&CONDEMN_ALARM, schedule::signed(at_ms)).await
 }
@@ -154,6 +161,8 @@ pub async fn condemn<H: AgentHost>(host: Rc<H>) -> Result<(), JsError> {
 /// Of each of its steps; no abort is scheduled then.
 pub async fn destroy(agent: &AgentState) -> Result<(), JsError> {
     let storage = agent.ctx.storage();
+    // Fact: 184. Destroying writes a marker, drops tables, alarm and everything, and aborts from a 0 ms timer.
+    // [RA:AG13]
     storage.put(&DESTROY_MARKER, DESTROY_PENDING_KEY, Value::Bool(true)).await?;
     agent.has_tables.set(false);
     storage.delete_alarm(&DESTROY_ALARM).await?;

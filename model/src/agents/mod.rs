@@ -77,6 +77,7 @@ impl AgentState {
             props: RefCell::new(None),
             keep_alive_refs: Cell::new(0),
             transport: RefCell::new(None),
+            // Fact: 188. The constructor makes the framework's tables. [RA:AG1]
             has_tables: Cell::new(true),
             restored: Cell::new(false),
         }

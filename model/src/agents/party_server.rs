@@ -23,6 +23,9 @@ const FACET_KEYS: [&str; 3] = ["cf_agents_is_facet", "cf_agents_facet_name", "cf
 /// The `name` getter: the id's name, else the one in memory, else it throws (platform facts 163, 164). It never reads
 /// storage.
 pub fn name(agent: &AgentState) -> Result<Arc<str>, JsError> {
+    // Fact: 163. The name is the id's, else one in memory, else reading it throws; storage is not asked.
+    // [S:partyserver index.js, RA:AG9]
+    // Fact: 164. That throw begins with a text of its own. [RA:AG9]
     let known = agent.ctx.id_name().or_else(|| agent.name.borrow().clone());
     known.ok_or_else(|| {
         JsError::new(
@@ -40,6 +43,7 @@ pub fn name(agent: &AgentState) -> Result<Arc<str>, JsError> {
 pub async fn set_name<H: AgentHost>(host: Rc<H>, given: Arc<str>, props: Option<Value>) -> Result<(), JsError> {
     let agent = host.agent();
     let own = agent.ctx.id_name();
+    // Fact: 169. Another name than the object has is refused. [RA:AG9b]
     if let Some(own) = own.as_ref().filter(|own| **own != given) {
         return Err(JsError::new(format!(
             "This server's Durable Object id was created for name \"{own}\", cannot setName to \"{given}\"."
@@ -66,6 +70,8 @@ pub async fn set_name<H: AgentHost>(host: Rc<H>, given: Arc<str>, props: Option<
 /// A storage failure (no section is entered then), and whatever the start fails with.
 pub async fn ensure_initialized<H: AgentHost>(host: Rc<H>) -> Result<(), JsError> {
     let agent = host.agent();
+    // Fact: 166. Fetch, socket events, the framework's alarm and setName start an object; a plain call does not.
+    // [RA:AG1b]
     if agent.status.get() == Status::Started {
         return Ok(());
     }
@@ -81,6 +87,8 @@ pub async fn ensure_initialized<H: AgentHost>(host: Rc<H>) -> Result<(), JsError
 
 /// Keeps a record of the id's name, for incarnations that do not know it (platform fact 165).
 async fn persist_name(agent: &AgentState, own: Arc<str>) -> Result<(), JsError> {
+    // Fact: 165. The record of the name is written at a start by name or by setName, and read only by a start without
+    // one. [S:partyserver index.js, RA:AG1, RA:AG9]
     if agent.name.borrow().is_some() {
         return Ok(());
     }
@@ -107,6 +115,8 @@ async fn hydrate_name(agent: &AgentState) -> Result<(), JsError> {
 /// (platform fact 168). The status is not looked at again: two sections that wait both start.
 async fn start_in_section<H: AgentHost>(host: Rc<H>) -> Result<(), JsError> {
     let agent = host.agent();
+    // Fact: 168. A start runs in a section, once for concurrent calls; one that throws resets nothing and is tried by
+    // the next call. [RA:AG11, RA:AG10]
     agent.status.set(Status::Starting);
     let props = agent.given_props.borrow().clone();
     let started = wrapped_on_start(Rc::clone(&host), props).await;

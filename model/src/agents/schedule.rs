@@ -24,13 +24,19 @@ crate::operations! {
 /// # Errors
 /// A storage failure; missing tables once the object is wiped.
 pub async fn schedule_next_alarm(agent: &AgentState) -> Result<(), JsError> {
+    // Fact: 174. The scheduler recomputes the one alarm from its own needs, deletes it without any, and never looks
+    // at it. [S:agents index.js]
     let storage = agent.ctx.storage();
     let marker = storage.get(&SCHED_MARKER, DESTROY_PENDING_KEY).await?;
     let now_ms = EventLoop::current().now_ms();
     if marker.is_some_and(|marker| marker.as_bool() == Some(true)) {
+        // Fact: 186. An own alarm in that second postpones the destruction until the scheduler, seeing the marker,
+        // sets it to now. [RA:AG14b]
         return storage.set_alarm(&SCHED_NOW, signed(now_ms)).await;
     }
     mcp_agent::read_table(agent, "cf_agents_schedules")?;
+    // Fact: 176. During a keep-alive the alarm is the 30 s heartbeat, and gone right after: an own alarm does not
+    // survive. [RA:AG3]
     if agent.keep_alive_refs.get() > 0 {
         storage.set_alarm(&SCHED_HEARTBEAT, signed(now_ms + KEEP_ALIVE_INTERVAL_MS)).await
     } else {
@@ -54,9 +60,13 @@ pub struct KeepAlive<H: AgentHost> {
 /// # Errors
 /// When the alarm cannot be recomputed; the reference stays taken.
 pub async fn keep_alive<H: AgentHost>(host: Rc<H>) -> Result<KeepAlive<H>, JsError> {
+    // Fact: 180. References are a count in memory; a disposer is idempotent; a lost object leaves its heartbeat
+    // armed. [RA:AG5, RA:AG16, RA:EV3]
     let refs = &host.agent().keep_alive_refs;
     refs.set(refs.get() + 1);
     state_event!("keep-alive.taken", host.agent().ctx.label(), refs = refs.get());
+    // Fact: 175. It runs at the first reference and after the last, at the end of the framework's alarm, and not at a
+    // start. [S:agents index.js, RA:AG2, RA:AG4, RA:AG16]
     if refs.get() == 1 {
         js(Rc::clone(&host).schedule_next_alarm()).await?;
     }
@@ -67,13 +77,18 @@ impl<H: AgentHost> KeepAlive<H> {
     /// Gives the reference back; the last one recomputes the alarm in `waitUntil`, beside what the caller does next.
     pub fn give_back(&self) {
         let Some(host) = self.host.upgrade().filter(|_| !self.given_back.replace(true)) else { return };
+        // Fact: 177. An own alarm set under a reference outlives a second reference and dies with the last. [RA:AG4]
+        // Fact: 182. After the last reference no further heartbeat is armed. [RA:AG15]
         let agent = host.agent();
         agent.keep_alive_refs.set(agent.keep_alive_refs.get().saturating_sub(1));
         state_event!("keep-alive.returned", agent.ctx.label(), refs = agent.keep_alive_refs.get());
         if agent.keep_alive_refs.get() > 0 {
             return;
         }
+        // Fact: 177a. An own alarm set within two microtasks of a keep-alive's end is deleted by its tail; after a
+        // timer it survives. [RA:AG17, RN:AG17]
         let host = Rc::clone(&host);
+        // Fact: 226. A waitUntil tail runs before, after or among what the next request does. [fact 176]
         let tail = call(rooted("keep-alive released", async move {
             if let Err(error) = Rc::clone(&host).schedule_next_alarm().await {
                 let label = host.agent().ctx.label();

@@ -195,8 +195,11 @@ impl Transport {
         state.put_on(socket);
         let (label, first) = (self.ctx.label(), rpc_of(&request_ids[0]));
         state_event!("post.accepted", label, socket = socket.number(), stream = &*stream, rpc = &*first);
+        // Fact: 196. A running call has a row of its request ids and one socket, and the package holds no reference
+        // for it. [RA:MC2]
         let key = format!("{STREAM_REQUESTS_PREFIX}{stream}");
         self.ctx.storage().put(&POST_PUT_ROW, key, Value::Array(request_ids)).await?;
+        // Fact: 207. With the patch an abort in a call ends its POST cleanly after the priming event. [RP:MC6]
         if is_primed && !defect!(self.config, NoPrimingEvent) {
             js(self.prime(socket, &stream)).await;
         }

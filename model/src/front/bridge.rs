@@ -129,12 +129,15 @@ async fn post(exchange: &Rc<Exchange>, session_id: Option<String>, props: Value)
     if let Some(message) = messages.iter().find(|message| opens_session(message)) {
         stub.rpc(&SET_INITIALIZE, "setInitializeRequest", json!({"message": message})).await?;
     } else if stored.is_null() {
+        // Fact: 192. A POST names and starts the object first; without a stored handshake the answer is 404. [RA:MC8]
         refuse(exchange, 404, mcp::SESSION_ERROR, "Session not found");
         return Ok(());
     }
     let encoded = base64::engine::general_purpose::STANDARD.encode(mcp::text_of_all(&messages));
     let mut headers = vec![header(mcp::METHOD_HEADER, "POST"), header(mcp::MESSAGE_HEADER, &encoded)];
     headers.extend(identity);
+    // Fact: 191. The front worker opens one socket a POST or GET and turns its frames into server-sent events.
+    // [S:agents mcp/index.js]
     let Some(socket) = open_socket(&stub, headers).await? else {
         refuse(exchange, 500, mcp::SESSION_ERROR, "Failed to establish WebSocket connection");
         return Ok(());
@@ -205,6 +208,8 @@ fn identity_headers(props: &Value) -> Vec<(String, String)> {
 
 /// A session id that nobody can guess: 64 hex digits.
 fn mint(peer: &Arc<str>) -> String {
+    // Fact: 190. A session id is 64 hex digits of the front worker's; the object is named after it. [RA:MC1, S:agents
+    // mcp/index.js]
     let minted = module_scope::<Minted>();
     minted.0.set(minted.0.get() + 1);
     let draw = || rt::decide(peer, "session-id", u64::MAX);
@@ -219,6 +224,8 @@ async fn set_name(session_id: &str, props: Option<Value>, is_known: bool) -> Res
     let mut arguments = json!({"name": format!("{NAME_PREFIX}{session_id}")});
     arguments["props"] = props.unwrap_or(Value::Null);
     arguments["isKnown"] = Value::Bool(is_known);
+    // Fact: 167. Routing is one setName and a fresh stub, tried three times where the error is retryable and not
+    // overloaded. [S:partyserver index.js]
     let mut tries = 1;
     loop {
         let stub = Stub::new(session_key(session_id));

@@ -182,6 +182,7 @@ impl Exchange {
     }
 
     pub(super) fn client_left(&self) {
+        // Fact: 19. A client that goes away does not stop the handler of its request. [R:CL1]
         if self.gone.replace(true) {
             return;
         }

@@ -55,6 +55,9 @@ pub(super) fn stream(exchange: &Rc<Exchange>, session_id: &str, socket: ClientSo
     let pumping = Rc::clone(&stream);
     stream.socket.listen(move |event| match event {
         SocketEvent::Message(text) => pumping.frame_came(&text),
+        // Fact: 202. An object that is aborted in a call ends its streams cleanly, and the row of the call stays.
+        // [RA:MC6]
+        // Fact: 224. A stream ends cleanly, breaks, or stays silent when its object or worker dies. [facts 145, 202]
         SocketEvent::Close(..) => pumping.writer.end(),
     });
 }

@@ -1,6 +1,7 @@
 //! The edge as an HTTP client sees it, in front of a whole deployment: refusals in their order, a session's life, failures.
 
 mod console;
+mod facts;
 mod harness;
 
 use serde_json::json;
@@ -56,7 +57,7 @@ fn who_is_not_let_in_learns_why_and_a_delete_of_nothing_is_done() {
 }
 
 #[test]
-fn the_bridge_checks_a_post_in_order() {
+fn fact_192_the_bridge_checks_a_post_in_order() {
     let (lines, _) = story(Vec::new(), || async {
         let batch = json!([initialize(&json!({})), initialize(&json!({}))]).to_string();
         let half = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize"}).to_string();
@@ -88,7 +89,7 @@ fn the_bridge_checks_a_post_in_order() {
 }
 
 #[test]
-fn a_session_lives_from_its_initialize_to_its_delete() {
+fn fact_190_191_203_a_session_lives_from_its_initialize_to_its_delete() {
     let (lines, _) = story(Vec::new(), || async {
         let id = open().await;
         let of = |ask: Ask| Ask { session: Some(id.clone()), ..ask };
@@ -120,7 +121,7 @@ fn a_session_lives_from_its_initialize_to_its_delete() {
 }
 
 #[test]
-fn a_listener_is_kept_alive_and_rotated_at_the_first_beat_after_half_an_hour() {
+fn fact_205_a_listener_is_kept_alive_and_rotated_at_the_first_beat_after_half_an_hour() {
     let (lines, recorded) = story(Vec::new(), || async {
         let id = open().await;
         let listen = || Ask { method: "GET", session: Some(id.clone()), ..Ask::default() };
@@ -195,7 +196,7 @@ fn a_lost_directory_is_asked_to_be_tried_again() {
 }
 
 #[test]
-fn a_client_that_leaves_a_call_has_its_socket_closed_and_the_answer_is_kept() {
+fn fact_19_a_client_that_leaves_a_call_has_its_socket_closed_and_the_answer_is_kept() {
     let (_, recorded) = story(Vec::new(), || async {
         let id = open().await;
         let call = json!({"name": "execute", "arguments": {"code": "wait 2000; return 1"}});

@@ -42,6 +42,8 @@ pub struct IoContext {
     pub(super) tasks: RefCell<Vec<TaskId>>,
     /// A timer from before the section is due: on the older runtime build it blocks the timers behind it.
     pub(super) timers_jammed: Cell<bool>,
+    /// Timers that are armed.
+    pub(super) timers: Cell<u32>,
 }
 
 impl IoContext {
@@ -58,6 +60,7 @@ impl IoContext {
             blocked: RefCell::default(),
             tasks: RefCell::default(),
             timers_jammed: Cell::new(false),
+            timers: Cell::new(0),
         })
     }
 
@@ -79,6 +82,11 @@ impl IoContext {
     /// True while none of its code waits for anything.
     pub fn is_idle(&self) -> bool {
         self.tasks.borrow().is_empty() && self.blocked.borrow().is_empty() && !self.is_gated()
+    }
+
+    /// True while a timer of it is armed.
+    pub fn has_timers(&self) -> bool {
+        self.timers.get() > 0
     }
 
     /// True while events from outside wait.

@@ -124,15 +124,16 @@ const TRIPS_A_TURN_MAX: u32 = 1_000_000;
 /// A timer that can be cleared, by code of the context that set it.
 #[derive(Clone)]
 pub struct TimerHandle {
-    is_cleared: Rc<Cell<bool>>,
-    context: u64,
+    /// Cleared, or fired already.
+    is_over: Rc<Cell<bool>>,
+    context: Rc<IoContext>,
 }
 
 impl TimerHandle {
     /// `clearTimeout`: it never fires; again is a no-op. From another context it is ignored (platform fact 122).
     pub fn clear(&self) {
-        if EventLoop::current().ctx().context.number == self.context {
-            self.is_cleared.set(true);
+        if Rc::ptr_eq(&EventLoop::current().ctx().context, &self.context) && !self.is_over.replace(true) {
+            self.context.timers.set(self.context.timers.get() - 1);
         }
     }
 }
@@ -262,6 +263,8 @@ impl EventLoop {
     /// The clock that code reads, in epoch milliseconds: the due time of the event of this turn. It stands still
     /// within a turn (platform fact 228).
     pub fn now_ms(&self) -> u64 {
+        // Fact: 228. The clock stands still between I/O, and reads 0 at module scope. [fact 137, S:io/worker.c++
+        // scheduleAlarm]
         self.now_ms.get()
     }
 
@@ -403,11 +406,16 @@ impl EventLoop {
     /// Wakes a waiter whose promise was settled. From another context it comes as an event of the waiter's own, and
     /// not before its section ends (platform facts 123, 123a).
     pub(super) fn wake(&self, task: TaskId, ticket: u64, hops: u32, waiter: &Ctx) {
+        // Fact: 124. Who waits for a promise whose maker is gone may never go on. [S:io/io-own.c++]
         if waiter.context.is_dead() {
             return;
         }
         let here = self.running.borrow().as_ref().map(|(_, ctx)| ctx.context.number);
         if here.is_some_and(|number| number != waiter.context.number) {
+            // Fact: 123. Awaiting a promise of another object works and resumes in the waiter's own context. [R:X7,
+            // R:X8]
+            // Fact: 123a. Inside a section no other object wakes a waiter before the section ends. [probed on both
+            // builds 2026-11-30]
             let place = Ctx { section: 0, ..waiter.clone() };
             let due_ms = self.now_ms() + 1;
             self.run_later(due_ms, place, Box::new(move || EventLoop::current().poll_task(task, ticket)));
@@ -435,12 +443,14 @@ impl EventLoop {
     /// A timer of the running context; due `ms` milliseconds from the clock that code reads.
     pub fn set_timer(&self, ms: u64, f: Box<dyn FnOnce()>) -> TimerHandle {
         let ctx = self.ctx();
-        let cleared = Rc::new(Cell::new(false));
-        let place = Some((Rc::clone(&ctx.context), ctx.section));
-        let context = ctx.context.number;
-        let what = What::Timer(ctx, Rc::clone(&cleared), f);
-        self.push(self.now_ms().saturating_add(ms), Lane::Local(context), place, false, what);
-        TimerHandle { is_cleared: cleared, context }
+        let is_over = Rc::new(Cell::new(false));
+        let context = Rc::clone(&ctx.context);
+        let place = Some((Rc::clone(&context), ctx.section));
+        let lane = Lane::Local(context.number);
+        context.timers.set(context.timers.get() + 1);
+        let what = What::Timer(ctx, Rc::clone(&is_over), f);
+        self.push(self.now_ms().saturating_add(ms), lane, place, false, what);
+        TimerHandle { is_over, context }
     }
 
     fn push(&self, due_ms: u64, lane: Lane, place: Option<(Rc<IoContext>, SectionId)>, bypass: bool, what: What) {
@@ -466,6 +476,8 @@ impl EventLoop {
             self.forget_sections(&context);
             let tasks = std::mem::take(&mut *context.tasks.borrow_mut());
             for id in tasks {
+                // Fact: 50. A write that its handler got past survives a reset by another call; the rest of the
+                // handler never runs. [R:S13]
                 let dropped = self
                     .slots
                     .borrow_mut()
@@ -571,8 +583,17 @@ impl EventLoop {
             }
         }
         match event.what {
+            // Fact: 105. Timers, background work and other handlers of an aborted instance never go on. [R:W4, R:S13]
+            // Fact: 127. Background work ends without a word when its object is aborted. [R:W4]
             What::Run(ctx, _) | What::Timer(ctx, _, _) if ctx.context.is_dead() => {}
-            What::Run(ctx, f) | What::Timer(ctx, _, f) => self.with_ctx(ctx, f),
+            What::Run(ctx, f) => self.with_ctx(ctx, f),
+            // It may have been cleared after it fell due, while something else went first or its gate was shut.
+            What::Timer(_, is_over, _) if is_over.get() => {}
+            What::Timer(ctx, is_over, f) => {
+                is_over.set(true);
+                ctx.context.timers.set(ctx.context.timers.get() - 1);
+                self.with_ctx(ctx, f);
+            }
             What::Letter(letter) => letter.open(self),
         }
     }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::cluster::lock;
 use super::error::JsError;
-use super::isolate::Isolate;
+use super::isolate::{Isolate, WokenBy};
 use super::object::{Instance, ObjectKey};
 use crate::js::{Ctx, EventLoop, IoContext, Letter, SectionId};
 use crate::rt;
@@ -69,6 +69,9 @@ impl Isolate {
             }
             (durable.alarm, stale)
         };
+        // Fact: 82. A deletion during a retry wait cancels the retry. [R:A10]
+        // Fact: 91. A delivery that overlaps another is merged, one that the stored time does not match is cancelled.
+        // [S:io/worker-entrypoint.c++ runAlarmImpl, S:io/actor-sqlite.c++ armAlarmHandler]
         let Some(stored) = stored.filter(|_| !stale) else { return };
         if self.living_instance(&letter.key).is_some_and(|instance| instance.store.alarm_in_flight()) {
             // The object has changed its alarm, but not durably yet: the commit sends the next wake-up.
@@ -79,8 +82,17 @@ impl Isolate {
             // Moved to a later time since: the wake-up goes on to that time.
             return self.cluster.post_alarm(&letter.key, AlarmInfo::first(stored), stored);
         }
-        let info = if retrying { letter.info } else { AlarmInfo::first(stored) };
+        let info = match letter.info {
+            // Locally an alarm that was set during a retry's wait is that retry (platform fact 83).
+            retry if retrying || (self.switches.is_local && retry.is_retry()) => {
+                AlarmInfo { scheduled_ms: stored, ..retry }
+            }
+            _ => AlarmInfo::first(stored),
+        };
         let Some(late_ms) = letter.late_ms else {
+            // Fact: 68. An alarm is never early; mostly on time, rarely up to a minute late. [R:A24, R:A23,
+            // D:storage-api alarms]
+            // Fact: 210. Alarms are mostly 0 to 10 ms late, sometimes hundreds, rarely up to a minute. [fact 68]
             let late_ms = rt::decide_delay(&letter.key.label(), "alarm.late");
             if late_ms > 0 {
                 return self.post_late(&letter.key, info, letter.due_ms + late_ms, late_ms);
@@ -99,22 +111,28 @@ impl Isolate {
     }
 
     fn deliver_alarm(&self, event_loop: &Rc<EventLoop>, key: &ObjectKey, info: AlarmInfo, late_ms: u64) {
-        let instance = self.instance(event_loop, key, false);
+        // Fact: 90. An alarm wakes an object that was evicted; the constructor runs first. [R:EV4]
+        let instance = self.instance(event_loop, key, WokenBy::Alarm);
+        instance.idle_since_ms.set(None);
         if event_loop.is_shut(&instance.io, 0) {
             // Its constructor has shut the gate (platform fact 37).
             return self.post_late(key, info, event_loop.now_ms(), late_ms);
         }
+        // Fact: 40. One alarm at most runs at a time, and requests come in while it waits. [R:A13, R:A14, R:A28]
+        // Fact: 74. An alarm set inside alarm() starts after it has ended, as a first try. [R:A4, R:A14, R:A28]
         if instance.alarm_running.get().is_some() {
             // At most one runs at a time (platform fact 40): the next starts when it has ended (fact 74).
             return;
         }
         {
             let mut durable = lock(&instance.store.durable);
+            // Fact: 63. Deleting everything inside an alarm that succeeds leaves no alarm. [R:A20, RF:A20]
             durable.alarm = None;
             durable.running = Some(info);
             durable.touched = false;
         }
         instance.alarm_running.set(Some(info));
+        // Fact: 73. While an alarm runs its slot is empty unless a new one was set since. [R:A4, R:A13, R:A8]
         instance.store.show_alarm(None);
         platform_event!(
             "alarm.fired",
@@ -125,6 +143,7 @@ impl Isolate {
         );
         let ctx = Ctx { context: Rc::clone(&instance.io), section: 0, root: "alarm" };
         let object = instance.object();
+        // Fact: 72. An alarm is told its try and the time it was set for; a retry keeps that time. [R:A8]
         let handler = event_loop.with_ctx(ctx.clone(), || object.alarm(info));
         let Some(handler) = handler else { return };
         event_loop.start_in(
@@ -150,6 +169,8 @@ impl Isolate {
         let error = ended.as_ref().err().map(ToString::to_string);
         platform_event!("alarm.ended", instance.io.label, outcome = outcome, error = error.as_deref());
         match ended {
+            // Fact: 80. An alarm set inside one that throws replaces the retry and counts from 0. [R:A7]
+            // Fact: 81. An alarm deleted inside one that throws is not tried again. [R:A6, D:alarms]
             Err(_) if !touched => self.retry_alarm(instance, info),
             _ => self.arm_next(instance),
         }
@@ -164,6 +185,7 @@ impl Isolate {
             (instance.alarm_running.take(), durable.touched, durable.letter_due.is_some())
         };
         match running {
+            // Fact: 84. An abort or a failing section inside alarm() counts as a failure. [R:A17, R:A18]
             Some(info) if !touched => self.retry_alarm(instance, info),
             _ if !armed => self.arm_next(instance),
             _ => {}
@@ -183,14 +205,18 @@ impl Isolate {
         if info.retry_count >= RETRIES_MAX {
             return;
         }
+        // Fact: 76. A failed alarm is tried again after 2, 4, … 64 s, each up to a quarter longer. [R:AL1, R:A8,
+        // S:server/alarm-scheduler.h]
         let base = RETRY_BASE_MS << info.retry_count;
         let label = &instance.io.label;
         let delay = base + rt::decide(label, "alarm.retry-jitter", base / 4 + 1);
         let retry = AlarmInfo { retry_count: info.retry_count + 1, ..info };
+        // Fact: 77. While a retry waits the past time is shown; after the last failure nothing. [R:A8, R:AL1]
         lock(&instance.store.durable).alarm = Some(info.scheduled_ms);
         if !instance.store.alarm_in_flight() {
             instance.store.show_alarm(Some(info.scheduled_ms));
         }
+        // Fact: 78. A retry outlives its instance. [R:AL1]
         self.cluster.post_alarm(&instance.key, retry, EventLoop::current().now_ms() + delay);
     }
 }

@@ -12,6 +12,7 @@ use super::isolate::{Isolate, IsolateId};
 use super::object::{DurableObject, ObjectContext, ObjectKey};
 use super::socket::ToClient;
 use super::stub::ReplyLetter;
+use super::switches::Switches;
 use crate::js::{EventLoop, Inbox, Lane, Letter};
 use crate::rt::{self, Node};
 
@@ -44,18 +45,23 @@ pub(super) struct Durable {
     pub values: BTreeMap<Arc<str>, Arc<Value>>,
     /// The armed alarm in epoch milliseconds; while a retry waits, the original past time.
     pub alarm: Option<u64>,
+    /// Whoever set that alarm knew its own name, and the newer build keeps it beside the time (platform facts 8, 9).
+    pub alarm_knows_name: bool,
     /// The delivery that has begun and not ended; it is repeated when its isolate ends (platform fact 70).
     pub running: Option<AlarmInfo>,
     /// An alarm change became durable since that delivery began: the change stands, whatever becomes of the delivery.
     pub touched: bool,
     /// The latest due time for which a letter is on its way.
     pub letter_due: Option<u64>,
+    /// That letter is a retry.
+    pub retry_waits: bool,
     /// How often an incarnation was reset, and by what the last time: stubs made before are broken.
     pub resets: (u64, Option<JsError>),
 }
 
 pub(super) struct State {
     pub config: ClusterConfig,
+    pub switches: Switches,
     nodes: Vec<(IsolateId, Node, Arc<Inbox>)>,
     placement: BTreeMap<ObjectKey, IsolateId>,
     objects: BTreeMap<ObjectKey, Arc<Mutex<Durable>>>,
@@ -80,9 +86,15 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Cluster {
     /// Starts the isolates of `config`, each on a node of its own.
     pub fn start(config: ClusterConfig) -> Self {
+        Self::start_with(config, Switches::default())
+    }
+
+    /// The same with flags, or in another place.
+    pub fn start_with(config: ClusterConfig, switches: Switches) -> Self {
         let count = config.isolate_count;
         let cluster = Cluster(Arc::new(Mutex::new(State {
             config,
+            switches,
             nodes: Vec::new(),
             placement: BTreeMap::new(),
             objects: BTreeMap::new(),
@@ -164,12 +176,17 @@ impl Cluster {
             let mut durable = lock(&durable);
             durable.letter_due = None;
             let untouched = !durable.touched;
+            // Fact: 70. Delivery is at least once: an alarm whose process ended inside it runs again as a first try.
+            // [D:alarms, R:RS3]
             if let Some(running) = durable.running.take().filter(|_| untouched) {
                 durable.alarm = Some(running.scheduled_ms);
             }
             durable.alarm
         };
         if let Some(due_ms) = due {
+            // Fact: 71. An alarm that fell due while its process was down fires at the start. [R:RS1]
+            // Fact: 79. The count of tries is lost with the scheduler: a retry that waits fires at once as a first
+            // try. [R:RS4]
             self.post_alarm(key, AlarmInfo::first(due_ms), due_ms);
         }
     }
@@ -220,7 +237,10 @@ impl Cluster {
         let mut state = lock(&self.0);
         let placed = state.placement.get(key).copied();
         let id = placed.unwrap_or_else(|| {
+            // Fact: 131. Which objects share an isolate is the platform's choice. [R:M1, D:in-memory-state]
             let count = u64::try_from(state.nodes.len()).unwrap_or(1);
+            // Fact: 222. Any grouping of objects into isolates, anew at every construction. [facts 130-132]
+            // Fact: 235. How many objects share an isolate, and for how long. [not reached locally]
             let index = usize::try_from(rt::decide(&key.label(), "placement", count)).unwrap_or(0);
             let id = state.nodes[index].0;
             state.placement.insert(key.clone(), id);
@@ -268,8 +288,13 @@ impl Cluster {
     /// Sends the alarm's wake-up to where the object is, due at `due_ms`.
     pub(super) fn post_alarm(&self, key: &ObjectKey, info: AlarmInfo, due_ms: u64) {
         let durable = self.durable(key);
-        lock(&durable).letter_due = Some(due_ms);
+        {
+            let mut durable = lock(&durable);
+            durable.letter_due = Some(due_ms);
+            durable.retry_waits = info.is_retry();
+        }
         let (_, inbox) = self.route(key);
+        // Fact: 69. Alarms of several objects due together fire in no fixed order. [R:A23]
         let lane = Lane::named(&key.label(), "alarm", 0);
         inbox.post(due_ms, lane, Box::new(AlarmLetter { key: key.clone(), info, due_ms, late_ms: None }));
     }
@@ -281,6 +306,7 @@ impl Cluster {
             let mut durable = lock(&durable);
             durable.values = values;
             durable.alarm = alarm_ms;
+            durable.alarm_knows_name = true;
         }
         if let Some(due_ms) = alarm_ms {
             platform_event!("alarm.set", key.label(), due_at_ms = due_ms, by = "before the run", root = "");

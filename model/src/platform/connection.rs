@@ -30,6 +30,9 @@ impl Connection {
     /// # Errors
     /// From another context on the newer build; on the older one that write hangs.
     pub async fn write(&self) -> Result<(), JsError> {
+        // Fact: 122. Not every misuse throws: a foreign close seems to work, a foreign write hangs or throws, a
+        // foreign timer goes on. [R:X4, R:X9]
+        // Fact: 229. Misuse across contexts throws, hangs or does nothing, by kind of object. [facts 116-124]
         let written = operate::owned_by(&self.owner, "Writable");
         if written.is_err() && Isolate::current(Isolate::hangs_on_foreign_write) {
             std::future::pending::<()>().await;

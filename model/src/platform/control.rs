@@ -57,6 +57,7 @@ impl Control {
 
     /// Resets an object, and calls `found` just before, if it is in memory by then; false when it is placed nowhere.
     pub fn reset(&self, key: &ObjectKey, error: JsError, found: impl FnOnce() + Send + 'static) -> bool {
+        // Fact: 21. An object may be restarted at any time. [D:durable-object-lifecycle, D:agents/durable-execution]
         self.order(key, Order::Reset(key.clone(), error, Box::new(found)))
     }
 

@@ -48,40 +48,52 @@ impl JsError {
 
     /// A disconnection (platform facts 97, 147).
     pub fn connection_lost() -> Self {
+        // Fact: 97. A disconnection without a text of its own is 'Network connection lost.', retryable.
+        // [S:jsg/util.c++]
+        // Fact: 147. 'Network connection lost.', retryable. [S:jsg/util.c++]
         JsError { retryable: true, ..Self::new("Network connection lost.") }
     }
 
     /// A code update reset the object (platform facts 112, 149).
     pub fn code_updated() -> Self {
+        // Fact: 149. 'Durable Object reset because its code was updated.' [D:troubleshooting]
         JsError { durable_object_reset: true, ..Self::new("Durable Object reset because its code was updated.") }
     }
 
     /// The memory limit reset every object of the isolate (platform facts 135, 156).
     pub fn memory_exceeded() -> Self {
+        // Fact: 156. The isolate exceeded its memory limit. [S:agents retries.js, PUB]
         let text = "Durable Object's isolate exceeded its memory limit and was reset.";
         JsError { durable_object_reset: true, overloaded: true, ..Self::new(text) }
     }
 
     /// The CPU limit reset the object (platform facts 138, 157).
     pub fn cpu_exceeded() -> Self {
+        // Fact: 157. The object exceeded its CPU time. [PUB]
         let text = "Durable Object exceeded its CPU time limit and was reset.";
         JsError { durable_object_reset: true, overloaded: true, ..Self::new(text) }
     }
 
     /// A commit took over 30 s (platform facts 49, 153).
     pub fn storage_timeout() -> Self {
+        // Fact: 96. Flags say what failed: retryable, overloaded, durableObjectReset, remote; several may stand
+        // together. [S:jsg/util.c++, R:E2, R:GL1, R11:E8]
+        // Fact: 102. Overload is not to be retried. [D:error-handling]
+        // Fact: 153. A storage operation exceeded its timeout, overloaded. [S:io/worker.c++]
         let text = "Durable Object storage operation exceeded timeout which caused object to be reset.";
         JsError { durable_object_reset: true, overloaded: true, ..Self::new(text) }
     }
 
     /// The object moved to another machine (platform fact 159).
     pub fn moved() -> Self {
+        // Fact: 159. An object that cannot be resolved for now, or has moved to another machine. [PUB]
         let text = "cannot access storage because object has moved to a different machine";
         JsError { durable_object_reset: true, retryable: true, ..Self::new(text) }
     }
 
     /// A section ran over 30 s (platform facts 36, 161).
     pub fn section_too_long() -> Self {
+        // Fact: 161. The text of a section that took too long. [R:GL1]
         let text = "A call to blockConcurrencyWhile() in a Durable Object waited for too long. \
                     The call was canceled and the Durable Object was reset.";
         JsError { durable_object_reset: true, overloaded: true, ..Self::new(text) }
@@ -89,6 +101,7 @@ impl JsError {
 
     /// `ctx.abort(reason)`; without a reason (empty here) the platform has its own text (platform facts 104, 160).
     pub fn aborted(reason: &str) -> Self {
+        // Fact: 160. The text of an abort without a reason. [R:E3]
         let reason = if reason.is_empty() { "Application called abort() to reset Durable Object." } else { reason };
         JsError { durable_object_reset: true, ..Self::new(reason) }
     }
@@ -118,9 +131,17 @@ impl JsError {
         ))
     }
 
+    /// What a handler threw as its caller sees it, kept as it was or not (platform facts 93, 99).
+    pub(super) fn across(self, is_kept: bool) -> Self {
+        if is_kept { JsError { remote: true, ..self } } else { self.across_call() }
+    }
+
     /// What a handler threw as its caller sees it: built-in types keep their name, a custom one moves into the message,
     /// flags it had from elsewhere are lost (platform facts 92, 93, 99).
     pub fn across_call(self) -> Self {
+        // Fact: 92. What a handler throws reaches its caller with message and built-in type, marked remote. [R:E1]
+        // Fact: 93. A custom error becomes a plain one whose message begins with its name. [R:E1, RF:E1]
+        // Fact: 99. Over two hops only the remote flag is left. [R:E8, RF:E8]
         const BUILT_IN: [&str; 6] = ["Error", "TypeError", "RangeError", "ReferenceError", "SyntaxError", "EvalError"];
         let thrown = if BUILT_IN.contains(&self.name) {
             JsError { name: self.name, ..Self::new(self.message) }

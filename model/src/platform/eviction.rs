@@ -8,9 +8,45 @@ use std::rc::Rc;
 use super::error::JsError;
 use super::isolate::Isolate;
 use super::object::{Instance, ObjectKey};
-use crate::js::EventLoop;
+use crate::js::{Ctx, EventLoop};
+
+/// How long the local runtime keeps an idle object in memory, in milliseconds (platform fact 15).
+const LOCAL_IDLE_MS: u64 = 10_000;
+
+/// How long the process remembers the name of an object that it evicted, in milliseconds.
+const NAME_KEPT_MS: u64 = 60_000;
 
 impl Isolate {
+    /// Whether the process still knows by which name an object was in memory.
+    pub(super) fn remembers_name(&self, event_loop: &EventLoop, key: &ObjectKey) -> bool {
+        let kept_until = self.names.borrow().get(key).copied();
+        kept_until.is_some_and(|until_ms| event_loop.now_ms() <= until_ms)
+    }
+
+    /// Where idle objects leave by themselves: notes since when they are, and looks again when their time is over.
+    pub(super) fn watch_idle(&self, event_loop: &EventLoop) {
+        let instances: Vec<Rc<Instance>> = self.objects.borrow().values().map(Rc::clone).collect();
+        for instance in instances {
+            let is_idle = instance.is_idle() && !instance.io.has_timers();
+            if !is_idle {
+                instance.idle_since_ms.set(None);
+            } else if instance.idle_since_ms.get().is_none() {
+                let since_ms = event_loop.now_ms();
+                instance.idle_since_ms.set(Some(since_ms));
+                let ctx = Ctx { context: Rc::clone(&instance.io), section: 0, root: "platform" };
+                let look = Box::new(move || {
+                    if instance.idle_since_ms.get() == Some(since_ms) {
+                        let event_loop = EventLoop::current();
+                        Isolate::of(&event_loop, |isolate| {
+                            isolate.evict_object(&event_loop, &instance.key, Box::new(|| ()));
+                        });
+                    }
+                });
+                event_loop.run_past_gate(since_ms + LOCAL_IDLE_MS, ctx, look);
+            }
+        }
+    }
+
     /// Evicts the object, if it is in memory and idle; says so just before.
     pub(super) fn evict_object(&self, event_loop: &EventLoop, key: &ObjectKey, found: Box<dyn FnOnce()>) {
         let Some(instance) = self.living_instance(key).filter(|instance| instance.is_idle()) else { return };
@@ -18,11 +54,17 @@ impl Isolate {
         platform_event!("object.gone", instance.io.label, reason = "evicted");
         let sockets = std::mem::take(&mut *instance.sockets.borrow_mut());
         if !sockets.is_empty() {
+            // Fact: 200. An object evicted under an open GET starts again at the next call, and the GET goes on.
+            // [RA:MC4]
             self.hibernated.borrow_mut().insert(key.clone(), sockets);
+        }
+        if instance.knows_name {
+            self.names.borrow_mut().insert(key.clone(), event_loop.now_ms() + NAME_KEPT_MS);
         }
         self.objects.borrow_mut().remove(key);
         self.by_context.borrow_mut().remove(&instance.io.number);
         self.slots.forget(&instance.io);
+        // Fact: 20. No code of an object runs when it goes, whatever the reason. [D:durable-object-lifecycle]
         drop(instance.object.borrow_mut().take());
         // Nobody waits for this incarnation, so nobody is told.
         event_loop.kill(&instance.io, JsError::connection_lost());
@@ -30,9 +72,16 @@ impl Isolate {
 
     /// Gives a new incarnation the sockets that were kept for it.
     pub(super) fn wake_sockets(&self, instance: &Rc<Instance>) {
+        // Fact: 140. An accepted hibernatable socket survives eviction and wakes the object by name. [R:WS1]
         let kept = self.hibernated.borrow_mut().remove(&instance.key).unwrap_or_default();
         let woken = kept.into_iter().map(|(number, socket)| (number, socket.woken(instance)));
         instance.sockets.borrow_mut().extend(woken);
+    }
+
+    /// A reset reaches the sockets of an object that is not in memory, too (platform fact 143).
+    pub(super) fn drop_kept_sockets(&self, event_loop: &EventLoop, key: &ObjectKey) {
+        let kept = self.hibernated.borrow_mut().remove(key).unwrap_or_default();
+        kept.values().for_each(|socket| socket.drop_by_platform(event_loop));
     }
 
     /// Whether sockets are kept for an object that is not in memory.
@@ -44,11 +93,15 @@ impl Isolate {
 impl Instance {
     /// Whether nothing of it is in progress and nothing is on its way out (platform fact 14).
     fn is_idle(&self) -> bool {
+        // Fact: 14. A timer, an awaited fetch, an accepted ordinary socket or an event in progress keeps an object
+        // from hibernating. [D:durable-object-lifecycle]
+        // Fact: 18. A request in progress keeps the instance, however long it takes. [R:EV3]
         let is_quiet = self.calls.borrow().is_empty()
             && self.outgoing.borrow().is_empty()
             && self.closing.borrow().is_empty()
             && self.alarm_running.get().is_none();
         let is_durable = !self.store.dirty.get() && self.store.in_flight.borrow().is_empty();
+        // Fact: 201. Locally a 14 s call finishes on its instance, with a reference or without. [RA:MC5, RA:MC5b]
         is_quiet && is_durable && self.io.is_idle()
     }
 }

@@ -14,16 +14,24 @@ use crate::operation::{Disturbance, Edge, Intervention, Operation, OperationPoin
 use crate::rt;
 
 mod alarm;
+mod alarm_cold;
 mod alarm_retry;
+mod background;
 mod commit;
 mod context;
 mod ends;
+mod errors;
 mod eviction;
 mod gate;
 mod held;
+mod life;
+mod names;
+mod order;
 mod random;
 mod section;
 mod storage;
+mod storage_api;
+mod switches;
 mod witness;
 
 crate::operations! {

@@ -15,6 +15,7 @@ use super::operate::{self, Hold, Outcome};
 use super::socket::{ClientSockets, Socket};
 use super::storage::{Batch, Store};
 use super::stub::SlotTable;
+use super::switches::Switches;
 use crate::fx::Fiber;
 use crate::js::{Ctx, EventLoop, Host, IoContext, Owner, Promise};
 use crate::operation::Edge;
@@ -44,14 +45,28 @@ pub struct Isolate {
     pub(super) cluster: Cluster,
     pub(super) slots: SlotTable,
     build: RuntimeBuild,
+    pub(super) switches: Switches,
     pub(super) objects: RefCell<BTreeMap<ObjectKey, Rc<Instance>>>,
     pub(super) by_context: RefCell<BTreeMap<u64, Rc<Instance>>>,
     /// Accepted sockets of objects that were evicted.
     pub(super) hibernated: RefCell<BTreeMap<ObjectKey, BTreeMap<u64, Socket>>>,
+    /// Names of objects that were evicted lately, with when they are forgotten in epoch milliseconds.
+    pub(super) names: RefCell<BTreeMap<ObjectKey, u64>>,
     client_sockets: Rc<ClientSockets>,
     dirty: RefCell<Vec<ObjectKey>>,
     holds: RefCell<BTreeMap<u64, Vec<Hold>>>,
     module_scope: RefCell<BTreeMap<TypeId, Rc<dyn Any>>>,
+}
+
+/// Whose event constructs an incarnation: it decides whether the incarnation knows its name (platform facts 2, 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WokenBy {
+    /// A caller with its name, or a frame of its socket (fact 140).
+    Name,
+    /// A caller with the text of its id.
+    Id,
+    /// Its alarm.
+    Alarm,
 }
 
 /// Module-scope state of the isolate whose code runs: made at first use, shared by all its objects, gone with it.
@@ -62,14 +77,17 @@ pub fn module_scope<T: Default + 'static>() -> Rc<T> {
 impl Isolate {
     /// The inside of an isolate.
     pub fn new(id: IsolateId, cluster: Cluster, build: RuntimeBuild) -> Rc<Self> {
+        let switches = lock(&cluster.0).switches;
         Rc::new(Isolate {
             id,
+            switches,
             cluster,
             slots: SlotTable::default(),
             build,
             objects: RefCell::default(),
             by_context: RefCell::default(),
             hibernated: RefCell::default(),
+            names: RefCell::default(),
             client_sockets: Rc::default(),
             dirty: RefCell::default(),
             holds: RefCell::default(),
@@ -90,6 +108,8 @@ impl Isolate {
 
     /// Module-scope state of this isolate: made at first use.
     pub fn module_scope<T: Default + 'static>(&self) -> Rc<T> {
+        // Fact: 130. Objects in one isolate share module scope and no instance fields. [R:M1, D:in-memory-state]
+        // Fact: 132. Module scope outlives a reset of its objects. [R:M1]
         let there = self.module_scope.borrow().get(&TypeId::of::<T>()).cloned();
         let value = there.unwrap_or_else(|| {
             // Made outside of the borrow: its making may use module scope too.
@@ -109,6 +129,11 @@ impl Isolate {
         self.build == RuntimeBuild::November2026
     }
 
+    /// A value over 2 MB is refused on the older build only (platform fact 55).
+    pub(super) fn limits_values(&self) -> bool {
+        self.build == RuntimeBuild::May2026
+    }
+
     /// A write to another context's TCP connection hangs on the older build and throws on the newer (platform fact 122).
     pub(super) fn hangs_on_foreign_write(&self) -> bool {
         self.build == RuntimeBuild::May2026
@@ -118,24 +143,39 @@ impl Isolate {
         self.objects.borrow().get(key).map(|instance| Rc::clone(&instance.io))
     }
 
-    /// The incarnation of an object; constructs it when there is none. `by_name`: the caller addressed it by name,
-    /// else (an alarm) only the newer build knows the name (platform facts 2, 7, 8).
-    pub(super) fn instance(&self, event_loop: &Rc<EventLoop>, key: &ObjectKey, by_name: bool) -> Rc<Instance> {
+    /// The incarnation of an object; constructs it when there is none.
+    pub(super) fn instance(&self, event_loop: &Rc<EventLoop>, key: &ObjectKey, woken_by: WokenBy) -> Rc<Instance> {
         if let Some(instance) = self.objects.borrow().get(key) {
             return Rc::clone(instance);
         }
-        let knows_name = key.named && (by_name || self.build == RuntimeBuild::November2026);
+        // Fact: 2. An instance that a call by name constructed knows its name; one of a unique id does not. [R:I1]
+        // Fact: 7. On the older build an alarm that constructs its instance after longer idleness, a restart or a
+        // reset finds no name. [R26:EV5, R26:RS1, R26:RS3, R26:A17]
+        // Fact: 8. On the newer build that alarm finds the name. [R11:EV5, R11:RS1, R11:RS3, R11:A17,
+        // S:server/alarm-scheduler.c++]
+        // Fact: 9. Alarms of unique ids and of rows older than the name column never have a name. [R:EV4, R:RS1,
+        // S:server/alarm-scheduler.c++]
+        // Fact: 6. The alarm of a living instance, or of one evicted within the last 70 s, has the name it had.
+        // [R:A25, R:EV4]
+        let store = Store::load(self.cluster.durable(key));
+        let is_told = match woken_by {
+            WokenBy::Name => true,
+            WokenBy::Id => false,
+            WokenBy::Alarm => self.build == RuntimeBuild::November2026 && lock(&store.durable).alarm_knows_name,
+        };
+        let knows_name = key.named && (is_told || self.remembers_name(event_loop, key));
+        self.names.borrow_mut().remove(key);
         let class = self.cluster.class(key.class);
-        self.construct(event_loop, key, knows_name, None, |context| class(context))
+        self.construct(event_loop, key, knows_name, (store, None), |context| class(context))
     }
 
-    /// Constructs an incarnation of an object, on the platform or on what is given in its place.
+    /// Constructs an incarnation of an object, on its store or on what is given in the platform's place.
     pub(super) fn construct(
         &self,
         event_loop: &Rc<EventLoop>,
         key: &ObjectKey,
         knows_name: bool,
-        state: Option<Rc<dyn ObjectState>>,
+        (store, state): (Store, Option<Rc<dyn ObjectState>>),
         class: impl FnOnce(ObjectContext) -> Rc<dyn DurableObject>,
     ) -> Rc<Instance> {
         let io = event_loop.new_context(Owner::Object, key.label());
@@ -144,13 +184,14 @@ impl Isolate {
             knows_name,
             state,
             io: Rc::clone(&io),
-            store: Store::load(self.cluster.durable(key)),
+            store,
             object: RefCell::new(None),
             sockets: RefCell::default(),
             closing: RefCell::default(),
             calls: RefCell::default(),
             outgoing: RefCell::default(),
             alarm_running: std::cell::Cell::new(None),
+            idle_since_ms: std::cell::Cell::new(None),
         });
         self.objects.borrow_mut().insert(key.clone(), Rc::clone(&instance));
         self.by_context.borrow_mut().insert(io.number, Rc::clone(&instance));
@@ -207,7 +248,7 @@ impl Isolate {
         }
     }
 
-    /// Resets the incarnation of `key` from outside, if there is one; says so just before.
+    /// Resets the incarnation of `key` from outside, or what an evicted one left, if there is either; says so just before.
     pub(super) fn reset_object(
         &self,
         event_loop: &EventLoop,
@@ -218,6 +259,9 @@ impl Isolate {
         if let Some(context) = self.context_of(key).filter(|context| !context.is_dead()) {
             found();
             self.reset(event_loop, &context, error);
+        } else if self.keeps_sockets_of(key) {
+            found();
+            self.drop_kept_sockets(event_loop, key);
         }
     }
 
@@ -235,6 +279,9 @@ impl Isolate {
 
     /// Sends `message` when everything written before it is durable (output gate, platform fact 46).
     pub(super) fn send(&self, context: &Rc<IoContext>, message: Box<dyn FnOnce()>) {
+        // Fact: 46. Nothing leaves an object before the writes that precede it are durable; a failed commit resets
+        // it. [S:io/io-gate.h, D:storage-api]
+        // Fact: 47. What was answered after a put or a setAlarm survives the end of the process. [R:RS2]
         let instance = self.by_context.borrow().get(&context.number).cloned();
         match instance {
             _ if context.is_dead() => {}
@@ -262,6 +309,9 @@ impl Isolate {
 fn begin_commit(event_loop: &Rc<EventLoop>, instance: &Rc<Instance>) {
     let store = &instance.store;
     store.dirty.set(false);
+    // Fact: 42. Awaiting a put does not commit it: the commit comes on a later turn. [R:S8, R:S8b]
+    // Fact: 43. A write survives an abort after a sync, a timer or a committed transaction. [R:S9, R:S10b, R:S10,
+    // R:S11]
     store.begun.set(store.begun.get() + 1);
     let number = store.begun.get();
     let batch = Batch { number, ..std::mem::take(&mut *store.open.borrow_mut()) };
@@ -275,6 +325,8 @@ fn begin_commit(event_loop: &Rc<EventLoop>, instance: &Rc<Instance>) {
     match begin {
         Outcome::Gone => {}
         Outcome::Go => {
+            // Fact: 218. Whether the last writes were durable at a reset, and whether the caller's answer tells.
+            // [facts 41-43, 108]
             let ms = rt::decide_delay(&instance.io.label, "commit");
             if ms == 0 {
                 return finish_commit(instance, number);
@@ -305,6 +357,8 @@ fn begin_commit(event_loop: &Rc<EventLoop>, instance: &Rc<Instance>) {
 fn limit_commit(event_loop: &EventLoop, instance: &Rc<Instance>, number: u64) {
     let ctx = Ctx { context: Rc::clone(&instance.io), section: 0, root: "platform" };
     let instance = Rc::clone(instance);
+    // Fact: 49. A commit over 30 s resets the object with a text of its own. [S:io/worker.c++ makeTimeoutPromise,
+    // D:troubleshooting]
     let watch = Box::new(move || {
         if instance.store.committed.get() < number {
             let event_loop = EventLoop::current();
@@ -364,6 +418,7 @@ fn apply(instance: &Rc<Instance>, batch: Batch) {
     let Some(change) = batch.alarm else { return };
     let before = std::mem::replace(&mut durable.alarm, change.to);
     durable.touched = true;
+    durable.alarm_knows_name = instance.knows_name;
     match change.to {
         Some(due) => {
             platform_event!("alarm.set", label, due_at_ms = due, by = change.by, root = change.root);
@@ -373,8 +428,11 @@ fn apply(instance: &Rc<Instance>, batch: Batch) {
     }
     let sooner = change.to.filter(|due| durable.letter_due.is_none_or(|on_its_way| *due < on_its_way));
     let running = durable.running.is_some();
+    durable.retry_waits &= change.to.is_some();
+    // Locally the retry that waits runs it (platform fact 83).
+    let is_taken = durable.retry_waits && Isolate::current(|isolate| isolate.switches.is_local);
     drop(durable);
-    if let Some(due) = sooner.filter(|_| !running) {
+    if let Some(due) = sooner.filter(|_| !running && !is_taken) {
         Isolate::current(|isolate| isolate.cluster.post_alarm(&instance.key, AlarmInfo::first(due), due));
     }
 }
@@ -384,16 +442,23 @@ impl Host for Isolate {
         if !self.dirty.borrow().is_empty() {
             self.commit_turn(event_loop);
         }
+        if self.switches.is_local {
+            self.watch_idle(event_loop);
+        }
     }
 
     fn buried(&self, event_loop: &Rc<EventLoop>, context: &Rc<IoContext>) {
         self.slots.forget(context);
         let Some(instance) = self.by_context.borrow_mut().remove(&context.number) else { return };
+        // Fact: 107. An abort loses what had not committed, and keeps what had, and the alarm. [R:S7, R:S8, R:S8b,
+        // R:S9, R:S10b, R:S10, R:S11, R:S12, R:S13, RA:AG16]
         self.objects.borrow_mut().remove(&instance.key);
         let error = context.death().unwrap_or_else(JsError::connection_lost);
         platform_event!("object.gone", context.label, reason = &*error.message);
         {
             let mut durable = lock(&instance.store.durable);
+            // Fact: 111. A reset from outside keeps what was committed, breaks old stubs and leaves the isolate's
+            // globals. [R:E6, R:M1]
             durable.resets = (durable.resets.0 + 1, Some(error.clone()));
         }
         instance.object.borrow_mut().take();

@@ -52,6 +52,7 @@ impl ListRange {
     /// What it reads of these values.
     pub(crate) fn take(&self, values: &BTreeMap<Arc<str>, Arc<Value>>) -> ListAnswer {
         use std::ops::Bound::{Excluded, Included, Unbounded};
+        // Fact: 56. A list is ordered by UTF-8 bytes; its bounds, direction and limit are as named. [R:S2]
         let from = match (&self.start_after, &self.start) {
             (Some(after), _) if **after >= *self.prefix => Excluded(Arc::clone(after)),
             (_, Some(start)) if **start >= *self.prefix => Included(Arc::clone(start)),

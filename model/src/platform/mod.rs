@@ -1,7 +1,7 @@
 //! The platform as a Durable Object sees it: isolates, objects, gates, storage, alarms, contexts, calls, sockets.
 //!
 //! Knows nothing of sessions. Modelled from observed facts about the real runtime; a number in a comment
-//! ("platform fact 43") is the fact's number in the project's list of them.
+//! ("platform fact 43") is the number of a fact in [`fact_list`].
 
 mod alarm;
 mod cluster;
@@ -9,6 +9,7 @@ mod connection;
 mod control;
 mod error;
 mod eviction;
+pub mod fact_list;
 mod isolate;
 mod isolate_by_hand;
 mod list_range;
@@ -19,6 +20,7 @@ mod socket;
 mod storage;
 mod storage_call;
 mod stub;
+mod switches;
 mod transaction;
 mod worker;
 
@@ -39,6 +41,7 @@ pub use storage::Storage;
 pub(crate) use storage_call::GATELESS;
 pub use storage_call::StorageCall;
 pub use stub::{FetchRequest, FetchResponse, Stub};
+pub use switches::Switches;
 pub use transaction::Transaction;
 pub use worker::{Worker, WorkerHandle};
 

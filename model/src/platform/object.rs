@@ -126,6 +126,8 @@ pub(super) struct Instance {
     /// What must not leave before writes are durable (output gate, platform fact 46).
     pub outgoing: RefCell<VecDeque<(u64, Message)>>,
     pub alarm_running: Cell<Option<AlarmInfo>>,
+    /// Since when nothing of it goes on; only looked at where idle objects leave by themselves.
+    pub idle_since_ms: Cell<Option<u64>>,
 }
 
 impl ObjectContext {
@@ -134,6 +136,9 @@ impl ObjectContext {
         if let Some(state) = &self.instance.state {
             return state.id_name();
         }
+        // Fact: 3. Who constructs an instance decides whether it knows its name; later calls change nothing. [R:I1]
+        // Fact: 10. An instance that a nameless alarm constructed stays nameless for life, also for calls by name.
+        // [R26:RS7, I:cloudflare/partykit#391]
         self.instance.knows_name.then(|| Arc::clone(&self.instance.key.name))
     }
 
@@ -173,6 +178,10 @@ impl ObjectContext {
 
     /// What a throw out of `blockConcurrencyWhile` does: the object is reset and everyone gets the error.
     pub fn reset_by_section(&self, error: JsError) {
+        // Fact: 34. A throw out of a section resets the object, and everybody who waits gets the error itself. [R:G7]
+        // Fact: 35. Writes before and inside a section that fails are kept where they had committed. [R:G7]
+        // Fact: 26. A constructor that throws, also in its section, fails the call as a reset; a new stub gets a
+        // fresh instance. [R:G9]
         let error = JsError { durable_object_reset: true, ..error };
         Isolate::current(|isolate| isolate.reset(&EventLoop::current(), &self.instance.io, error));
     }
@@ -182,6 +191,7 @@ impl ObjectContext {
         if let Some(state) = &self.instance.state {
             return state.wait_until(Box::pin(async move { work.wait().await.failure().map_or(Ok(()), Err) }));
         }
+        // Fact: 128. In an object waitUntil adds nothing. [I:cloudflare/workerd#877, D:state]
         #[cfg(test)]
         crate::observed::wait_until(&self.instance.key);
     }
@@ -196,6 +206,8 @@ impl ObjectContext {
     /// # Errors
     /// From another object, whose use of it aborts nobody (platform fact 121).
     pub fn abort(&self, reason: &str) -> Result<(), JsError> {
+        // Fact: 103. An abort ends the JavaScript at once: no code of it follows. [R:E4]
+        // Fact: 121. Aborting through another object's context throws and aborts nobody. [R:X6]
         operate::owned_by(&self.instance.io, "ActorCacheInterface")?;
         let event_loop = EventLoop::current();
         Isolate::current(|isolate| isolate.reset(&event_loop, &self.instance.io, JsError::aborted(reason)));

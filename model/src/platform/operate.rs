@@ -118,6 +118,8 @@ async fn pass(outcome: Outcome) -> Result<(), JsError> {
 
 /// A wait that never leaves the turn: `operation.hops` trips through the queue.
 pub async fn micro(operation: &'static Operation) -> Result<(), JsError> {
+    // Fact: 29. Awaiting a fetch, a timer or another object lets requests, timers and alarms in. [R:G2, R:G3, R:G4,
+    // R:A11]
     begin(operation).await?;
     hops(operation.hops).await;
     end(operation).await
@@ -157,6 +159,8 @@ where
     T: Clone + 'static,
 {
     begin(operation).await?;
+    // Fact: 120. What does no I/O is allowed across objects; another object's waitUntil and section act on the
+    // caller's. [R:X1, R:X2, R:X5]
     let value = EventLoop::current().section(callback).wait_hops(operation.hops).await;
     end(operation).await?;
     Ok(value)
@@ -169,6 +173,8 @@ pub(crate) fn owned_by(owner: &Rc<IoContext>, kind: &str) -> Result<(), JsError>
     if ctx.context.number == owner.number {
         return Ok(());
     }
+    // Fact: 116. An I/O object of another object throws a text of its own. [R:X1, R:X2, R:X3, R:X4, R:X5, R:X11]
+    // Fact: 117. An I/O object of another request throws a text of its own. [R:X10]
     let error = match owner.owner {
         crate::js::Owner::Object => JsError::cross_object_io(kind),
         crate::js::Owner::Request => JsError::cross_request_io(kind),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::error::JsError;
-use super::isolate::Isolate;
+use super::isolate::{Isolate, WokenBy};
 use super::object::{Instance, ObjectContext, ObjectKey};
 use super::operate;
 use super::stub::FetchRequest;
@@ -33,6 +33,7 @@ struct ObjectEnd {
     owner: Rc<IoContext>,
     instance: std::rc::Weak<Instance>,
     peer: Arc<Inbox>,
+    tag: Arc<str>,
     attachment: RefCell<Value>,
     open: Cell<bool>,
     last_due_ms: Cell<u64>,
@@ -51,6 +52,7 @@ impl ObjectContext {
             owner: Rc::clone(self.io()),
             instance: Rc::downgrade(&self.instance),
             peer,
+            tag: tag.into(),
             attachment: RefCell::new(Value::Null),
             open: Cell::new(true),
             last_due_ms: Cell::new(0),
@@ -72,6 +74,11 @@ impl Socket {
         self.0.open.get()
     }
 
+    /// The tag it was accepted with.
+    pub fn tag(&self) -> &str {
+        &self.0.tag
+    }
+
     /// The attachment, which survives hibernation with the socket.
     pub fn attachment(&self) -> Value {
         self.0.attachment.borrow().clone()
@@ -87,6 +94,8 @@ impl Socket {
     /// # Errors
     /// From another context (platform fact 118), or when the socket is closed.
     pub fn send(&self, text: impl Into<Arc<str>>) -> Result<(), JsError> {
+        // Fact: 118. The text ends in the type of the I/O object, which differs between builds. [R:X1, R:X2, R:X3,
+        // R:X4, R:X5, R:X6, R:X7, R:X8, R:X9]
         operate::owned_by(&self.0.owner, "Native")?;
         if !self.0.open.get() {
             return Err(JsError::type_error("Can't call WebSocket send() after close()."));
@@ -119,6 +128,7 @@ impl Socket {
             owner: Rc::clone(&instance.io),
             instance: Rc::downgrade(instance),
             peer: Arc::clone(&self.0.peer),
+            tag: Arc::clone(&self.0.tag),
             attachment: RefCell::new(self.attachment()),
             open: Cell::new(self.is_open()),
             last_due_ms: Cell::new(self.0.last_due_ms.get()),
@@ -148,6 +158,8 @@ impl Socket {
 
     /// The incarnation is gone: the peer sees 1006 and no close handler runs (platform fact 143).
     pub(super) fn drop_by_platform(&self, event_loop: &EventLoop) {
+        // Fact: 143. A reset drops every socket with 1006, and no close handler runs. [R:WS3, R:WS4,
+        // D:troubleshooting]
         if self.0.open.replace(false) {
             let (socket, code) = (self.0.number, 1006_u64);
             platform_event!(
@@ -340,7 +352,7 @@ impl Letter for ToObject {
     fn prepare(&self, event_loop: &Rc<EventLoop>) {
         Isolate::of(event_loop, |isolate| {
             if isolate.keeps_sockets_of(&self.key) {
-                drop(isolate.instance(event_loop, &self.key, true));
+                drop(isolate.instance(event_loop, &self.key, WokenBy::Name));
             }
         });
     }
@@ -350,18 +362,21 @@ impl Letter for ToObject {
         let Some(instance) = found else { return };
         let socket = instance.sockets.borrow().get(&self.number).cloned();
         let Some(socket) = socket else { return };
+        instance.idle_since_ms.set(None);
         let object = instance.object();
         let root = if matches!(self.event, SocketEvent::Close(..)) { "socket-close" } else { "socket-message" };
         let ctx = Ctx { context: Rc::clone(&instance.io), section: 0, root };
         let handler = event_loop.with_ctx(ctx.clone(), || match self.event {
             SocketEvent::Message(text) => object.socket_message(socket, text),
             SocketEvent::Close(code, reason) => {
+                // Fact: 142. A client's close reaches the object, which must close in turn. [R:WS1]
                 socket.leave(code, &reason, "peer");
                 Isolate::current(|isolate| isolate.cluster.close_socket(self.number));
                 object.socket_close(socket, code)
             }
         });
         // Nobody waits for these handlers; their failure is an unhandled rejection (platform fact 126).
+        // Fact: 126. Background work that fails resets nothing. [R:W3]
         event_loop.start_in(ctx, Box::pin(async move { drop(handler.await) }));
     }
 

@@ -115,6 +115,7 @@ impl Storage {
             return StorageCall::given(operation, state.get(key));
         }
         self.call(operation, move |instance| {
+            // Fact: 53. Reads see earlier writes of the turn that nobody awaited; the last write wins. [R:S1]
             let value = instance.store.values.borrow().get(&key).cloned();
             #[cfg(test)]
             observe(instance, operation, "get", json!({"key": &*key, "result": value.as_deref()}));
@@ -146,6 +147,7 @@ impl Storage {
             return StorageCall::given(operation, state.put(key, value));
         }
         self.call(operation, move |instance| {
+            check_size(&value)?;
             #[cfg(test)]
             observe(instance, operation, "put", json!({"key": &*key, "value": &*value}));
             instance.store.values.borrow_mut().insert(Arc::clone(&key), Arc::clone(&value));
@@ -186,21 +188,29 @@ impl Storage {
         })
     }
 
-    /// `deleteAll()`: acts at once, outside the open transaction (platform fact 44); the alarm stays (fact 62).
+    /// `deleteAll()`: acts at once, outside the open transaction (platform fact 44); the alarm stays where no
+    /// flag says otherwise (fact 62).
     pub fn delete_all(&self, operation: &'static Operation) -> StorageCall<()> {
         if let Some(state) = &self.instance.state {
             return StorageCall::given(operation, state.delete_all());
         }
-        self.call(operation, |instance| {
+        self.call(operation, move |instance| {
             let store = &instance.store;
+            // Fact: 61. Deleting everything inside a transaction is refused. [R:S3]
             if store.in_transaction() {
                 return Err(JsError::new("Cannot call deleteAll() within a transaction"));
             }
+            // Fact: 44. Deleting everything acts at once, outside the open transaction. [R:S12]
             store.values.borrow_mut().clear();
             store.open.borrow_mut().changes.clear();
             store.in_flight.borrow_mut().iter_mut().for_each(|batch| batch.changes.clear());
+            // Fact: 62. Deleting everything keeps the alarm, unless a newer compatibility date says otherwise. [R:S4,
+            // RF:S4, S:io/compatibility-date.capnp]
             lock(&store.durable).values.clear();
             platform_event!("storage.wiped", instance.io.label);
+            if Isolate::current(|isolate| isolate.switches.wipes_alarm) {
+                instance.wipe_alarm(operation.name);
+            }
             Ok(())
         })
     }
@@ -235,14 +245,18 @@ impl Storage {
             return StorageCall::given(operation, state.set_alarm(at_ms));
         }
         self.call(operation, move |instance| {
+            // Fact: 66. A time of zero or less, what is no date, and a class without alarm() are refused. [R:A1,
+            // R:A21]
             if at_ms <= 0 {
                 return Err(JsError::type_error("setAlarm() cannot be called with an alarm time <= 0"));
             }
+            // Fact: 89. A constructor can set the alarm. [R:A22]
             if !instance.object.borrow().as_ref().is_none_or(|object| object.has_alarm()) {
                 return Err(JsError::type_error(
                     "Your Durable Object class must have an alarm() handler in order to call setAlarm()",
                 ));
             }
+            // Fact: 67. A past time becomes now and fires soon, also while its setter still waits. [R:A1, R:A3]
             let at = at_ms.unsigned_abs().max(EventLoop::current().now_ms());
             #[cfg(test)]
             observe(instance, operation, "setAlarm", json!({"time": at}));
@@ -277,6 +291,7 @@ impl Storage {
     }
 
     pub(super) fn check_owner(&self) -> Result<(), JsError> {
+        // Fact: 119. A successor of the same object may not use its predecessor's storage either. [R:E7]
         operate::owned_by(&self.instance.io, "ActorCacheInterface")
     }
 
@@ -324,6 +339,27 @@ impl Storage {
     }
 }
 
+/// Bytes that a value may have on the older build (platform facts 54, 55).
+const VALUE_MAX: usize = 2_000_000;
+
+/// What a put throws for a value that is too large for its row.
+fn check_size(value: &Value) -> Result<(), JsError> {
+    if bytes_of(value) > VALUE_MAX && Isolate::current(Isolate::limits_values) {
+        return Err(JsError::new("string or blob too big: SQLITE_TOOBIG"));
+    }
+    Ok(())
+}
+
+/// About how long a value is; only texts can make it large.
+fn bytes_of(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(bytes_of).sum(),
+        Value::Object(fields) => fields.iter().map(|(name, field)| name.len() + bytes_of(field)).sum(),
+        _ => 0,
+    }
+}
+
 #[cfg(test)]
 fn observe(instance: &Instance, operation: &Operation, op: &str, what: Value) {
     crate::observed::storage(&instance.key, operation, op, what);
@@ -336,6 +372,8 @@ fn shown(rows: &ListAnswer) -> Value {
 
 impl Instance {
     fn write(self: &Instance, change: impl FnOnce(&mut Batch)) {
+        // Fact: 41. The writes of a turn are one transaction, changes of the alarm included. [R:S7,
+        // S:io/actor-sqlite.c++ ImplicitTxn]
         change(&mut self.store.open.borrow_mut());
         if !self.store.dirty.replace(true) {
             Isolate::current(|isolate| isolate.mark_dirty(&self.key));
@@ -343,6 +381,7 @@ impl Instance {
     }
 
     fn remove(&self, key: &Arc<str>) -> bool {
+        // Fact: 51. Missing keys read as nothing; a delete tells whether, or how many, existed. [R:S1]
         let existed = self.store.values.borrow_mut().remove(key).is_some();
         if existed {
             self.write(|batch| drop(batch.changes.insert(Arc::clone(key), None)));
@@ -350,7 +389,24 @@ impl Instance {
         existed
     }
 
+    /// The alarm goes with everything else, at once.
+    fn wipe_alarm(&self, by: &'static str) {
+        let store = &self.store;
+        store.alarm.set(None);
+        store.open.borrow_mut().alarm = None;
+        store.in_flight.borrow_mut().iter_mut().for_each(|batch| batch.alarm = None);
+        let mut durable = lock(&store.durable);
+        durable.touched = true;
+        if durable.alarm.take().is_some() {
+            platform_event!("alarm.deleted", self.io.label, by = by, root = EventLoop::current().root());
+        }
+    }
+
     fn change_alarm(&self, to: Option<u64>, by: &'static str) {
+        // Fact: 65. One alarm an object: setting replaces it, deleting is idempotent, times are whole milliseconds.
+        // [R:A1, R:A2]
+        // Fact: 75. What a request sets during alarm() survives its success; a deletion does not stop it. [R:A15,
+        // R:A16]
         self.store.alarm.set(to);
         let root = EventLoop::current().root();
         self.write(|batch| batch.alarm = Some(AlarmChange { to, by, root }));

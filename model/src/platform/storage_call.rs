@@ -122,6 +122,7 @@ fn finish<T: Clone + 'static>(
 /// Leaves the turn, before any other event (50 syncs in a row let nothing in, platform fact 28), and settles the promise
 /// when everything that was written before is durable.
 fn flush(operation: &'static Operation, instance: Rc<Instance>, promise: Promise<Result<(), JsError>>) {
+    // Fact: 28. Awaiting storage lets no event in, syncs included. [R:G1, R:G1b, S:io/actor-sqlite.c++]
     let event_loop = EventLoop::current();
     let wait = Box::new(move || {
         let needed = instance.store.begun.get();

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::cluster::Cluster;
 use super::error::JsError;
-use super::isolate::Isolate;
+use super::isolate::{Isolate, WokenBy};
 use super::object::{Instance, LocalFuture, ObjectKey};
 use super::operate;
 use crate::js::{Ctx, EventLoop, Inbox, IoContext, Lane, Letter, Promise, SectionId};
@@ -76,6 +76,8 @@ pub(super) struct ReplyTo {
 impl ReplyTo {
     /// The object was reset: an RPC caller gets the error itself, a fetch its remote form (platform fact 104).
     pub fn reset(self, event_loop: &EventLoop, error: &JsError) {
+        // Fact: 104. The aborting, the running and the queued calls get the reason, or the platform's text without
+        // one. [R:E2, R:E3, R:E10]
         let error = JsError { remote: error.remote || self.fetch, ..error.clone() };
         self.answer(event_loop, Answer::Error(error));
     }
@@ -146,6 +148,8 @@ pub struct Stub {
     label: Arc<str>,
     owner: Rc<IoContext>,
     number: u64,
+    /// What a first call of it tells the object.
+    wakes_by: WokenBy,
     /// Resets of the object when the stub was made: a later one breaks it (platform facts 104, 106).
     born: u64,
     rpc_due_ms: Rc<Cell<u64>>,
@@ -157,13 +161,25 @@ pub struct Stub {
 impl Stub {
     /// `namespace.get(id)`: sends nothing (platform fact 12). It belongs to the context that made it.
     pub fn new(key: ObjectKey) -> Self {
+        Self::made(key, WokenBy::Name)
+    }
+
+    /// `namespace.get(namespace.idFromString(hex))`: the object of that key, which the stub tells no name (platform
+    /// facts 2, 3).
+    pub fn by_id(key: ObjectKey) -> Self {
+        Self::made(key, WokenBy::Id)
+    }
+
+    fn made(key: ObjectKey, wakes_by: WokenBy) -> Self {
         let event_loop = EventLoop::current();
         Stub {
+            // Fact: 12. A stub sends nothing; the first event constructs the object. [D:durable-object-lifecycle]
             label: key.label(),
             born: Isolate::current(|isolate| isolate.cluster.resets_of(&key).0),
             key,
             owner: event_loop.ctx().context,
             number: event_loop.next_number(),
+            wakes_by,
             rpc_due_ms: Rc::default(),
             fetch_due_ms: Rc::default(),
             broken: Rc::default(),
@@ -204,6 +220,7 @@ impl Stub {
         if let Err(error) = operate::owned_by(&self.owner, "OutgoingFactory") {
             return Promise::settled(Err(error));
         }
+        // Fact: 106. After an abort with no caller around, an old stub fails with the reason. [R:E5]
         let reset = Isolate::current(|isolate| isolate.cluster.reset_since(&self.key, self.born));
         let error = self.broken.borrow().clone().or(reset);
         if let Some(error) = error {
@@ -214,7 +231,11 @@ impl Stub {
         let (settled, broken) = (promise.clone(), Rc::clone(&self.broken));
         let resolver: Resolver = Box::new(move |answer| {
             if let Answer::Error(error) = &answer {
+                // Fact: 100. After a failure that broke the object its stubs fail for ever; a new one does not.
+                // [R:E2, R:G7, R:G9, R:E6, D:error-handling]
                 if error.durable_object_reset || error.retryable {
+                    // Fact: 220. Flags of a caller's error in the combinations that occur, lost over hops. [facts 96,
+                    // 99]
                     *broken.borrow_mut() = Some(JsError { remote: false, ..error.clone() });
                 }
                 settled.settle(Err(error.clone()));
@@ -234,11 +255,12 @@ impl Stub {
     /// The call itself, made when the output gate lets it out.
     fn posting(&self, slot: u64, inbox: Arc<Inbox>, payload: Payload) -> Box<dyn FnOnce()> {
         let (key, label) = (self.key.clone(), Arc::clone(&self.label));
+        // Fact: 38. Calls of one kind on one stub arrive in order; RPC and fetch may overtake each other. [R:G10]
         let (what, last) = match payload {
             Payload::Rpc(..) => ("rpc", Rc::clone(&self.rpc_due_ms)),
             Payload::Fetch(_) => ("fetch", Rc::clone(&self.fetch_due_ms)),
         };
-        let (number, born) = (self.number, self.born);
+        let (number, born, wakes_by) = (self.number, self.born, self.wakes_by);
         Box::new(move || {
             let event_loop = EventLoop::current();
             let cluster = Isolate::current(|isolate| isolate.cluster.clone());
@@ -250,7 +272,7 @@ impl Stub {
             let lane = Lane::named(&label, what, number);
             let fetch = matches!(payload, Payload::Fetch(_));
             let reply = ReplyTo { inbox: Arc::clone(&inbox), slot, call, cluster: cluster.clone(), label, fetch };
-            let sent = target.post(due_ms, lane, Box::new(CallLetter { key, payload, reply, born }));
+            let sent = target.post(due_ms, lane, Box::new(CallLetter { key, payload, reply, born, wakes_by }));
             if !sent {
                 cluster.end_call(call);
                 let lost = ReplyLetter::error(slot, JsError::connection_lost());
@@ -266,6 +288,7 @@ struct CallLetter {
     payload: Payload,
     reply: ReplyTo,
     born: u64,
+    wakes_by: WokenBy,
 }
 
 impl Letter for CallLetter {
@@ -274,8 +297,9 @@ impl Letter for CallLetter {
     }
 
     fn prepare(&self, event_loop: &Rc<EventLoop>) {
+        // Fact: 37. A section of the constructor delays every event, the one that woke the object included. [R:G8]
         if self.reply.cluster.reset_since(&self.key, self.born).is_none() {
-            drop(Isolate::of(event_loop, |isolate| isolate.instance(event_loop, &self.key, true)));
+            drop(Isolate::of(event_loop, |isolate| isolate.instance(event_loop, &self.key, self.wakes_by)));
         }
     }
 
@@ -283,7 +307,8 @@ impl Letter for CallLetter {
         if let Some(error) = self.reply.cluster.reset_since(&self.key, self.born) {
             return self.reply.reset(event_loop, &error);
         }
-        let instance = Isolate::of(event_loop, |isolate| isolate.instance(event_loop, &self.key, true));
+        let instance = Isolate::of(event_loop, |isolate| isolate.instance(event_loop, &self.key, self.wakes_by));
+        instance.idle_since_ms.set(None);
         let CallLetter { payload, reply, .. } = *self;
         instance.calls.borrow_mut().insert(reply.call, reply.clone());
         let root = match &payload {
@@ -296,9 +321,12 @@ impl Letter for CallLetter {
         event_loop.start_in(
             ctx,
             Box::pin(async move {
+                // Fact: 45. A handler that throws rolls nothing back. [R:S5, R:S6, R:A19]
                 let answer = handler.await;
                 let number = reply.call;
                 let done = Rc::clone(&instance);
+                // Fact: 125. Work goes on after the response, also after a throw, with waitUntil or without. [R:W1,
+                // R:W2]
                 let send = Box::new(move || {
                     if done.calls.borrow_mut().remove(&number).is_some() {
                         reply.answer(&EventLoop::current(), answer);
@@ -317,13 +345,15 @@ impl Letter for CallLetter {
 
 fn run(instance: &Rc<Instance>, payload: Payload, caller: Arc<Inbox>) -> LocalFuture<Answer> {
     let object = instance.object();
+    let is_kept = Isolate::current(|isolate| isolate.switches.keeps_errors);
     match payload {
         Payload::Rpc(method, arguments) => {
             let call = object.rpc(method, arguments);
             Box::pin(async move {
                 match call.await {
                     Ok(value) => Answer::Value(value),
-                    Err(error) => Answer::Error(error.across_call()),
+                    // Fact: 94. Throwing resets nothing. [R:E1]
+                    Err(error) => Answer::Error(error.across(is_kept)),
                 }
             })
         }
@@ -332,7 +362,7 @@ fn run(instance: &Rc<Instance>, payload: Payload, caller: Arc<Inbox>) -> LocalFu
             Box::pin(async move {
                 match call.await {
                     Ok(response) => Answer::Response(response),
-                    Err(error) => Answer::Error(error.across_call()),
+                    Err(error) => Answer::Error(error.across(is_kept)),
                 }
             })
         }

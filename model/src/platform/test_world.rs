@@ -83,8 +83,17 @@ impl TestWorld {
         Self::with_isolates(1, build, handler)
     }
 
+    /// A world with those switches.
+    pub fn with_switches(switches: Switches, handler: Handler) -> Self {
+        Self::made(1, RuntimeBuild::May2026, switches, handler)
+    }
+
     /// A world whose objects are spread over so many isolates.
     pub fn with_isolates(isolate_count: u32, build: RuntimeBuild, handler: Handler) -> Self {
+        Self::made(isolate_count, build, Switches::default(), handler)
+    }
+
+    fn made(isolate_count: u32, build: RuntimeBuild, switches: Switches, handler: Handler) -> Self {
         let mut classes: BTreeMap<&'static str, super::cluster::Class> = BTreeMap::new();
         for (name, has_alarm) in [("Probe", true), ("NoAlarm", false), ("Built", true)] {
             let handler = Arc::clone(&handler);
@@ -96,7 +105,7 @@ impl TestWorld {
             };
             classes.insert(name, Arc::new(class));
         }
-        let cluster = Cluster::start(ClusterConfig { isolate_count, build, classes });
+        let cluster = Cluster::start_with(ClusterConfig { isolate_count, build, classes }, switches);
         let worker = Worker::start(&cluster, "worker", IpAddr::V4(Ipv4Addr::new(10, 3, 0, 1)));
         TestWorld { cluster, worker }
     }

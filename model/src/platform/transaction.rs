@@ -53,6 +53,7 @@ impl Storage {
     {
         self.check_owner()?;
         let storage = self.clone();
+        // Fact: 31. A transaction is a section, across timers too. [R:G11, S:api/actor-state.c++]
         operate::section(operation, move || async move {
             let state = Rc::new(Cell::new(State::Open));
             let depth = storage.store().begin_transaction();
@@ -107,6 +108,7 @@ impl Transaction {
     }
 
     fn usable(&self, method: &str) -> Result<(), JsError> {
+        // Fact: 59. A transaction that was rolled back or is over refuses further use with a text of its own. [R:S3]
         match self.state.get() {
             State::Open => Ok(()),
             State::RolledBack => Err(JsError::new(format!("Cannot {method}() on rolled back transaction"))),
@@ -133,6 +135,8 @@ impl Store {
 
     /// Undoes the transaction at `depth` and those inside it.
     fn roll_back(&self, depth: usize) {
+        // Fact: 58. A transaction that throws rolls back everything written meanwhile and resets nothing. [R:S3]
+        // Fact: 60. A nested transaction rolls back by itself, its alarm included. [R:S3]
         let undone: Vec<Savepoint> = {
             let mut savepoints = self.savepoints.borrow_mut();
             let depth = depth.min(savepoints.len());

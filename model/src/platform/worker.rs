@@ -85,6 +85,8 @@ impl Letter for RequestLetter {
     }
 
     fn open(self: Box<Self>, event_loop: &Rc<EventLoop>) {
+        // Fact: 115. Events of one object share a context; each stateless request has its own. [S:io/io-context.h,
+        // R:X1, R:X10]
         let context = event_loop.new_context(Owner::Request, self.label);
         let ctx = Ctx { context, section: 0, root: "request" };
         let task = event_loop.with_ctx(ctx.clone(), self.start);

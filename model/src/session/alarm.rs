@@ -43,6 +43,7 @@ pub(super) async fn alarm(session: Rc<SessionObject>) -> Result<(), JsError> {
         js(unaddressable(&session)).await;
         return if defect!(session.config, UnaddressableAlarmThrows) { Err(nobody()) } else { Ok(()) };
     }
+    // Fact: 171. A class whose alarm acts before the framework's acts before any start. [RA:EV, RA:EV2]
     let last_ms = clock::last_activity(&session, &ALARM_ACTIVITY).await?;
     let now_ms = EventLoop::current().now_ms();
     let idle_ms = if last_ms == 0 { 0 } else { now_ms.saturating_sub(last_ms) };

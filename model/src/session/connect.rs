@@ -43,6 +43,8 @@ pub(super) async fn fetch(session: Rc<SessionObject>, request: FetchRequest) -> 
         Ok(()) => rooted("connect", js(on_connect(Rc::clone(&session), socket.clone(), request))).await,
         Err(error) => Err(error),
     };
+    // Fact: 170. A failing fetch is answered 500 with its stack, or as a socket that says so and closes with 1011.
+    // [S:partyserver index.js, RA:AG9]
     if let Err(error) = connected {
         print_error(&session, "fetch", &error);
         drop(socket.send(json!({"error": error.to_string()}).to_string()));
@@ -85,6 +87,8 @@ async fn on_connect(session: Rc<SessionObject>, socket: Socket, request: FetchRe
     if ids.is_empty() {
         return sdk_connect(&session, socket, opening).await;
     }
+    // Fact: 204. The package holds no reference during a call; the host wraps each connect in one. [S:agents
+    // mcp/index.js]
     let keep = js(keep_alive(Rc::clone(&session))).await?;
     let handed_over = dispatch(&session, socket, opening, ids).await;
     // Given back as soon as the dispatch returns, not when the answer is there: the row is what marks running work.

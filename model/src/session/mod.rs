@@ -202,6 +202,8 @@ impl SessionObject {
 
     /// Live sockets, POST answers and GET listeners alike.
     pub(crate) fn active_stream_count(&self) -> usize {
+        // Fact: 172. The connections of a hibernating server are the platform's, so they survive eviction.
+        // [S:partyserver index.js]
         self.base.connection_count(&self.agent)
     }
 }

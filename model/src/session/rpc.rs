@@ -69,6 +69,7 @@ pub(super) async fn dispatch(
         "persistAppsEnabled" => Box::pin(persist_apps_enabled(session, arguments)).await,
         "resolveAndStoreSessionMeta" => Box::pin(resolve_and_store(session, arguments)).await,
         cap::REQUEST => nothing(Box::pin(rooted("evict", cap::request_cap_eviction(session))).await),
+        // Fact: 95. Calling a method that is not there is a TypeError with a text of its own. [R:E1]
         other => Err(JsError::no_such_method(other)),
     }
 }
@@ -123,6 +124,8 @@ async fn get_initialize(session: Rc<SessionObject>) -> Result<Value, JsError> {
 
 async fn put_initialize(session: Rc<SessionObject>, arguments: Value) -> Result<Value, JsError> {
     let message = arguments.get("message").cloned().unwrap_or(Value::Null);
+    // Fact: 195. After the handshake three keys are kept, and no alarm, reference or socket of the package's.
+    // [RA:MC1]
     session.ctx().storage().put(&RPC_PUT_INITIALIZE, INITIALIZE_KEY, message).await?;
     Ok(Value::Null)
 }

@@ -114,7 +114,7 @@ impl Watch<'_> {
     /// Reports lapses that have lasted longer than a write may take.
     fn expire(&mut self, replay: &Replay, event: &Event) {
         for (who, lapse) in self.lapses.iter_mut().filter(|(_, lapse)| !lapse.is_reported) {
-            let held = self.faults.held_ms(lapse.since_ms, event.at_ms);
+            let held = self.faults.held_ms_of(who, lapse.since_ms, event.at_ms);
             let limit = lapse.since_ms + ALARM_WRITE_MS_MAX + held;
             let Some(session) = replay.session(who).filter(|_| event.at_ms > limit) else {
                 continue;

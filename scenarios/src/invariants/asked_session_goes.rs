@@ -28,11 +28,14 @@ fn judge(case: &Case<'_>) -> Verdict {
                 session.runtime.is_some() && session.condemned_at_ms.is_none() && !session.is_live()
             })
         });
-        let is_overdue = |request: &Event| {
-            event.at_ms > request.at_ms + DISPOSAL_MS_MAX + faults.held_ms(request.at_ms, event.at_ms)
+        let is_overdue = |who: &str, request: &Event| {
+            event.at_ms > request.at_ms + DISPOSAL_MS_MAX + faults.held_ms_of(who, request.at_ms, event.at_ms)
         };
-        let overdue: Vec<(&str, &Event)> =
-            asked.iter().filter(|(_, request)| is_overdue(request)).map(|(who, request)| (*who, *request)).collect();
+        let overdue: Vec<(&str, &Event)> = asked
+            .iter()
+            .filter(|(who, request)| is_overdue(who, request))
+            .map(|(who, request)| (*who, *request))
+            .collect();
         for (who, request) in overdue {
             asked.remove(who);
             if !faults.is_disturbed(who, request.at_ms, event.at_ms) {
@@ -78,6 +81,10 @@ mod tests {
         assert_eq!(judged(INVARIANT, gone), Verdict::Held);
         let busy = asked().platform(95_550, "s1", "socket.opened", &[("socket", 9_u64.into())]);
         assert_eq!(judged(INVARIANT, busy), Verdict::Held);
+        let reset =
+            |who| asked().platform(96_000, who, "timers.jammed", &[]).platform(126_000, who, "object.reset", &[]);
+        violation(INVARIANT, reset("s2"));
+        assert_eq!(judged(INVARIANT, reset("s1")), Verdict::Held);
         let unheard = asked().log(95_510, "s2", "mcp_session_cap_eviction_request_failed", &[]);
         assert_eq!(judged(INVARIANT, unheard), Verdict::Held);
     }

@@ -25,7 +25,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     for (who, session) in replay.sessions().filter(|(_, session)| session.is_marked) {
         let Some(condemned_at_ms) = session.condemned_at_ms else { continue };
         let is_wiped = session.wiped_at_ms.is_some_and(|at_ms| at_ms >= condemned_at_ms);
-        let held_ms = faults.held_ms(condemned_at_ms, last.at_ms);
+        let held_ms = faults.held_ms_of(who, condemned_at_ms, last.at_ms);
         let latest = condemned_at_ms + CONDEMNED_MS + ALARM_LATE_MS_MAX + DISPOSAL_MS_MAX + held_ms;
         // After a failure the platform tries the alarm again, each time later.
         let is_excused = faults.is_disturbed(who, condemned_at_ms, last.at_ms);

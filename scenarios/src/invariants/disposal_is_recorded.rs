@@ -4,6 +4,7 @@
 mod tests;
 
 use super::faults::FaultLog;
+use super::limits::SECTION_MS_MAX;
 use super::replay::Replay;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::plan::Plan;
@@ -34,8 +35,6 @@ const AGREED: [(&str, &str, &str); 4] = [
     ("reason", "reason", "mcp.session.dispose_reason"),
 ];
 
-/// A section that the platform ended for its length kept everything out for so long, exports too (platform facts 30, 36).
-const SECTION_MS_MAX: u64 = 30_000;
 /// What the platform says of the object that such a section was in.
 const SECTION_TOO_LONG: &str = "blockConcurrencyWhile() in a Durable Object waited for too long";
 
@@ -50,7 +49,7 @@ struct Disposal<'t> {
 fn judge(case: &Case<'_>) -> Verdict {
     let Case { plan, trace, .. } = *case;
     let faults = FaultLog::of(plan, trace);
-    let disposals = disposals(case);
+    let disposals = disposals(case, &faults);
     let mut logs = by_session(trace.named(Stream::Telemetry, LOG));
     let mut spans = by_session(spans_named(trace, SPAN));
     let mut violations = Vec::new();
@@ -156,13 +155,17 @@ impl<'t> Matcher<'t> {
     }
 }
 
-fn disposals<'t>(case: &Case<'t>) -> BTreeMap<&'t str, Vec<Disposal<'t>>> {
+fn disposals<'t>(case: &Case<'t>, faults: &FaultLog<'_>) -> BTreeMap<&'t str, Vec<Disposal<'t>>> {
     let mut all: BTreeMap<&str, Vec<Disposal>> = BTreeMap::new();
     Replay::each(case, |replay, event| {
-        let lose = |list: &mut Vec<Disposal>| {
-            // What was exported shortly before may not have left either: it goes with the object that sends it.
-            let kept_in_ms = if is_section_too_long(event) { SECTION_MS_MAX } else { 0 };
-            let until_ms = |end: u64| end + EXPORT_MS_MAX + kept_in_ms;
+        let lose = |who: &str, list: &mut Vec<Disposal>| {
+            // What was exported shortly before may not have left either: it goes with the object that sends it. A section
+            // keeps everything out while it lasts, exports too (platform fact 30).
+            let kept_in_ms = |end: u64| match is_section_too_long(event) {
+                true => SECTION_MS_MAX,
+                false => faults.jammed_ms(who, end, event.at_ms),
+            };
+            let until_ms = |end: u64| end + EXPORT_MS_MAX + kept_in_ms(end);
             let is_under_way = |each: &&mut Disposal| each.end_ms.is_none_or(|end| event.at_ms <= until_ms(end));
             for each in list.iter_mut().filter(|each| each.lost.is_none()).filter(is_under_way) {
                 each.end_ms = each.end_ms.or(Some(event.at_ms));
@@ -180,7 +183,7 @@ fn disposals<'t>(case: &Case<'t>) -> BTreeMap<&'t str, Vec<Disposal<'t>>> {
             }
             "object.gone" | "object.reset" => {
                 if let Some(list) = all.get_mut(who) {
-                    lose(list);
+                    lose(who, list);
                 }
             }
             "isolate.ended" => {
@@ -188,7 +191,7 @@ fn disposals<'t>(case: &Case<'t>) -> BTreeMap<&'t str, Vec<Disposal<'t>>> {
                 for (who, list) in &mut all {
                     let isolate = replay.session(who).and_then(|session| session.isolate.as_deref());
                     if isolate == ended {
-                        lose(list);
+                        lose(who, list);
                     }
                 }
             }

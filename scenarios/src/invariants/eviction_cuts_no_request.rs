@@ -36,7 +36,8 @@ fn judge(case: &Case<'_>) -> Verdict {
         let is_excused = is_closing(all, &session, end)
             || happened(case, &session, request.begin.ordinal, end.ordinal, ends_session)
             || faults.is_disturbed(&session, request.begin.at_ms, end.at_ms)
-            || faults.holds_connect(eviction.at_ms);
+            || faults.holds_connect(eviction.at_ms)
+            || faults.holds_eviction(eviction.at_ms);
         if !is_excused {
             let what = format!("{} got no answer: its session was evicted meanwhile", request.what());
             let (begun, at_ms) = (request.begin.at_ms, eviction.at_ms);
@@ -129,6 +130,8 @@ mod tests {
         assert_eq!(judged("connect · start"), Verdict::Held);
         assert_eq!(judged("start · join"), Verdict::Held);
         assert_eq!(judged("init · flush"), Verdict::Held);
+        // What the eviction itself had found before it was held is old news.
+        assert_eq!(judged("evict · dispose"), Verdict::Held);
         assert!(matches!(judged("bridge · stub.fetch"), Verdict::Violated(_)));
     }
 }

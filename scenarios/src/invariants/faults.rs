@@ -1,7 +1,9 @@
 //! Which planned faults reached the run, and what they excuse.
 
+mod jams;
 mod reach;
 
+use self::jams::Jams;
 use self::reach::Reach;
 use crate::plan::{Effect, ErrorKind, FaultPlan, Plan, ResetKind, When};
 use crate::trace::{Event, Stream, Trace};
@@ -15,6 +17,7 @@ pub struct FaultLog<'a> {
     delivered: Vec<Delivered<'a>>,
     losses: Vec<&'a Event>,
     reach: Reach<'a>,
+    jams: Jams<'a>,
 }
 
 struct Delivered<'a> {
@@ -60,7 +63,7 @@ impl<'a> FaultLog<'a> {
         let losses: Vec<_> = trace.of(Stream::Platform).filter(lost).collect();
         let is_calm = delivered.is_empty() && losses.is_empty();
         let reach = if is_calm { Reach::default() } else { Reach::of(plan, trace) };
-        Self { delivered, losses, reach }
+        Self { delivered, losses, reach, jams: Jams::of(trace) }
     }
 
     /// Whether something that concerns the session was made to fail, was interrupted or lost its memory in that time, or
@@ -166,6 +169,16 @@ impl<'a> FaultLog<'a> {
             end.saturating_sub(each.at_ms.max(from_ms))
         };
         self.delivered.iter().map(overlap).sum()
+    }
+
+    /// The same of a session, and the ms in which the platform let none of its timers fire.
+    pub fn held_ms_of(&self, session: &str, from_ms: u64, to_ms: u64) -> u64 {
+        self.held_ms(from_ms, to_ms) + self.jammed_ms(session, from_ms, to_ms)
+    }
+
+    /// The ms of that time in which the platform let none of the session's timers fire.
+    pub fn jammed_ms(&self, session: &str, from_ms: u64, to_ms: u64) -> u64 {
+        self.jams.lasted_ms(session, from_ms, to_ms)
     }
 
     /// Whether a planned fault kept an export from coming out in that time.

@@ -101,7 +101,7 @@ impl Judge<'_> {
         let idle_from = session.idle_from_ms()?;
         let due = self.due_ms(session);
         let late_ms = late_ms + still_late_ms(session, event.at_ms);
-        let latest = due + late_ms + DISPOSAL_MS_MAX + self.faults.held_ms(idle_from, event.at_ms);
+        let latest = due + late_ms + DISPOSAL_MS_MAX + self.faults.held_ms_of(who, idle_from, event.at_ms);
         let is_excused = self.faults.is_disturbed(who, idle_from, event.at_ms);
         if event.at_ms <= latest || is_excused {
             return None;
@@ -120,7 +120,7 @@ impl Judge<'_> {
             || session.disposal_count > 0
             || matches!(session.alarm, Alarm::Armed { .. } | Alarm::Retrying);
         let late = if is_coming { ALARM_LATE_MS_MAX } else { 0 };
-        let latest = due + late + DISPOSAL_MS_MAX + self.faults.held_ms(idle_from, last.at_ms);
+        let latest = due + late + DISPOSAL_MS_MAX + self.faults.held_ms_of(who, idle_from, last.at_ms);
         if last.at_ms <= latest || self.faults.lost_alarm_write(idle_from, last.at_ms) {
             return None;
         }

@@ -21,7 +21,8 @@ fn judge(case: &Case<'_>) -> Verdict {
     let mut violations = Vec::new();
     let overdue = |leases: &Leases, execution: &str, event: &Event| {
         let lease = leases.of(execution)?;
-        let latest = lease.at_ms + APPROVAL_MS + DISPOSAL_MS_MAX + faults.held_ms(lease.at_ms, event.at_ms);
+        let latest =
+            lease.at_ms + APPROVAL_MS + DISPOSAL_MS_MAX + faults.held_ms_of(&lease.who, lease.at_ms, event.at_ms);
         let is_excused = lease.is_resumed || faults.is_disturbed(&lease.who, lease.at_ms, event.at_ms);
         let late = event.at_ms.checked_sub(latest).filter(|late| *late > 0 && !is_excused)?;
         let what = format!("a lease was held {late} ms longer than its window");

@@ -14,6 +14,8 @@ pub const ALARM_LATE_MS_MAX: u64 = DELAY_MS_MAX;
 pub const DISPOSAL_MS_MAX: u64 = 10_000;
 /// How long the alarm slot may lag behind intent while the write that follows is on its way.
 pub const ALARM_WRITE_MS_MAX: u64 = 5_000;
+/// The longest that a section lasts before the platform resets its object, in ms (platform fact 36).
+pub const SECTION_MS_MAX: u64 = 30_000;
 /// How long after its condemnation the alarm of a session is due (session-core §1.7, DESTROY_ALARM_DELAY_MS).
 pub const CONDEMNED_MS: u64 = 1_000;
 /// Builds of an isolate that hold a permit at a time (session-core §1.7, MAX_CONCURRENT_BUILDS).

@@ -63,7 +63,7 @@ impl Judge<'_> {
         recorded: &BTreeSet<&str>,
         event: &Event,
     ) -> Option<Violation> {
-        let latest = lease.at_ms + DISPOSAL_MS_MAX + self.faults.held_ms(lease.at_ms, event.at_ms);
+        let latest = lease.at_ms + DISPOSAL_MS_MAX + self.faults.held_ms_of(&lease.who, lease.at_ms, event.at_ms);
         let is_excused = self.faults.is_disturbed(&lease.who, lease.at_ms, event.at_ms);
         if recorded.contains(execution) || event.at_ms <= latest || is_excused {
             return None;
@@ -86,7 +86,7 @@ impl Judge<'_> {
 
     /// An owner that nobody forgets.
     fn kept(&self, put: &Event, last: &Event) -> Option<Violation> {
-        let held_ms = self.faults.held_ms(put.at_ms, last.at_ms);
+        let held_ms = self.faults.held_ms_of(put.who()?, put.at_ms, last.at_ms);
         let latest = put.at_ms + APPROVAL_MS + ALARM_LATE_MS_MAX + DISPOSAL_MS_MAX + held_ms;
         let late = last.at_ms.checked_sub(latest).filter(|late| *late > 0)?;
         let is_excused = self.faults.is_disturbed(put.who()?, put.at_ms, last.at_ms);

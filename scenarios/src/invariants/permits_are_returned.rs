@@ -16,8 +16,6 @@ pub const INVARIANT: Invariant = Invariant {
     judge,
 };
 
-/// The longest that a section lasts before the platform ends it, in ms (platform fact 36).
-const SECTION_MS_MAX: u64 = 30_000;
 /// How long a reset explains what a start of the session waits for, in ms: longer than any section.
 const RESET_EXCUSES_MS: u64 = 60_000;
 
@@ -26,7 +24,6 @@ fn judge(case: &Case<'_>) -> Verdict {
     let mut judge = Judge {
         faults: FaultLog::of(plan, trace),
         waiting: BTreeMap::new(),
-        jammed: BTreeMap::new(),
         allowed: BTreeSet::new(),
         violations: Vec::new(),
     };
@@ -51,9 +48,6 @@ struct Judge<'a> {
     faults: FaultLog<'a>,
     /// Since when a session waits for a permit, in ms.
     waiting: BTreeMap<&'a str, u64>,
-    /// When a session's timers were last found not to fire, in ms: the older runtime build does that to a section
-    /// (platform fact 33), and no code of the session can then know that its wait is over.
-    jammed: BTreeMap<&'a str, u64>,
     /// Sessions whose init was granted a permit, or waited for one in vain.
     allowed: BTreeSet<&'a str>,
     violations: Vec<Violation>,
@@ -104,9 +98,6 @@ impl<'a> Judge<'a> {
     }
 
     fn platform(&mut self, event: &'a Event) {
-        if event.name == "timers.jammed" {
-            self.jammed.insert(event.who().unwrap_or(""), event.at_ms);
-        }
         if matches!(&*event.name, "object.reset" | "object.gone") {
             self.end_wait(event.who().unwrap_or(""), event);
         }
@@ -118,8 +109,7 @@ impl<'a> Judge<'a> {
         let waited_ms = event.at_ms.saturating_sub(since_ms);
         // After a reset its start may run outside of a section that waits for it and lets nothing in.
         let is_excused = self.faults.is_disturbed(who, since_ms.saturating_sub(RESET_EXCUSES_MS), since_ms);
-        let is_jammed = self.jammed.get(who).is_some_and(|at_ms| at_ms + SECTION_MS_MAX >= since_ms);
-        if !is_excused && !is_jammed && waited_ms > PERMIT_WAIT_MS_MAX + self.faults.held_ms(since_ms, event.at_ms) {
+        if !is_excused && waited_ms > PERMIT_WAIT_MS_MAX + self.faults.held_ms_of(who, since_ms, event.at_ms) {
             let what = format!("session {who} waited {waited_ms} ms for a build permit");
             let pending = format!("{who}: waits for a permit since {since_ms} ms");
             self.violations.push(Violation::at(event, what).of(who).pending(pending));

@@ -150,12 +150,15 @@ fn side_by_side(outcomes: &[Outcome]) -> String {
     let mut out = String::new();
     for outcome in outcomes {
         let _ = writeln!(out, "{}  {}", printable(&outcome.id), printable(&outcome.description));
-        let _ = writeln!(out, "  suite      {}", outcome.suite);
+        let _ = writeln!(out, "  suite      {}: {}", outcome.suite, printable(&outcome.suite_title));
         for real in &outcome.real {
             let _ = writeln!(out, "  real       {}", printable(&real.to_string()));
         }
         if let Some(simulated) = &outcome.simulated {
             let _ = writeln!(out, "  simulated  {}", printable(&simulated.to_string()));
+        }
+        for (what, value, why) in &outcome.drawn {
+            let _ = writeln!(out, "  drawn      {what} = {value}: {why}");
         }
         for (path, why) in &outcome.left_out {
             let _ = writeln!(out, "  left out   {path}: {why}");
@@ -169,8 +172,10 @@ fn side_by_side(outcomes: &[Outcome]) -> String {
 
 fn json_row(outcome: &Outcome) -> Json {
     let left_out: Vec<Json> = outcome.left_out.iter().map(|(path, why)| json!({"path": path, "why": why})).collect();
+    let drawn: Vec<Json> =
+        outcome.drawn.iter().map(|(what, value, why)| json!({"what": what, "value": value, "why": why})).collect();
     json!({
-        "probe": outcome.id, "suite": outcome.suite, "description": outcome.description, "group": outcome.group,
+        "drawn": drawn, "probe": outcome.id, "suite": outcome.suite, "description": outcome.description, "group": outcome.group,
         "real": outcome.real, "simulated": outcome.simulated, "left_out": left_out,
         "verdict": outcome.verdict.word(), "why": why(&outcome.verdict),
     })

@@ -123,8 +123,7 @@ async fn lend_connection() -> Answer {
 }
 
 /// What the other end of the lent connection has seen.
-fn peer_saw(o: &Rc<Probe>) -> Answer {
-    let _ = o;
+fn peer_saw() -> Answer {
     let is_open = lent(&shared().connection)?.is_open();
     Ok(if is_open { json!([["connect"]]) } else { json!([["connect", "end", "close"]]) })
 }
@@ -139,12 +138,12 @@ async fn connections() -> Answer {
     );
     let close = close.await;
     sleep(300).await;
-    let after_close = Peer::fresh().run(|o| async move { peer_saw(&o) }).wait().await?;
+    let after_close = Peer::fresh().run(|_| async { peer_saw() }).wait().await?;
     let write =
         cross(|_| lend_connection(), || async { lent(&shared().connection)?.write().await.map(|()| json!("wrote")) });
     let write = write.await;
     sleep(300).await;
-    let after_write = Peer::fresh().run(|o| async move { peer_saw(&o) }).wait().await?;
+    let after_write = Peer::fresh().run(|_| async { peer_saw() }).wait().await?;
     Ok(json!({
         "close": close, "peerAfterClose": after_close, "write": write, "peerAfterWrite": after_write,
     }))

@@ -3,7 +3,7 @@
 use super::memory;
 use super::object::Probe;
 use model::js::{self, Promise};
-use model::platform::{Control, FetchRequest, FetchResponse, Isolate, JsError, ObjectKey, Stub};
+use model::platform::{FetchRequest, FetchResponse, Isolate, JsError, ObjectKey, Stub};
 use serde_json::{Value, json};
 use std::future::Future;
 use std::rc::Rc;
@@ -50,6 +50,11 @@ impl Peer {
     /// Another stub of the same object.
     pub fn again(&self) -> Peer {
         Self::of(self.key.clone())
+    }
+
+    /// A stub of the same object by the text of its id, which tells it no name.
+    pub fn by_id(&self) -> Peer {
+        Peer { stub: Rc::new(Stub::by_id(self.key.clone())), key: self.key.clone() }
     }
 
     /// Calls the object's method, which runs `code`; the call is made at once.
@@ -213,5 +218,5 @@ pub fn instance_word(attempt: Value, first: &Value, old: &str) -> Value {
 /// `abortAllDurableObjects()`: resets every object of the probe's class from outside.
 pub fn abort_all() {
     let cluster = Isolate::current(|isolate| isolate.cluster().clone());
-    super::world::abort_all(&Control::new(cluster.clone()), &cluster);
+    super::world::abort_all(&cluster);
 }

@@ -19,8 +19,6 @@ type Code = Box<dyn FnOnce(Rc<Probe>) -> LocalFuture<Answer>>;
 pub struct Entry {
     /// What happened.
     pub tag: &'static str,
-    /// Clock of whoever wrote it, in epoch milliseconds.
-    pub at_ms: u64,
     /// Name of the object that wrote it; empty for others.
     pub who: String,
     /// What is told besides.

@@ -4,21 +4,28 @@
 //! that was recorded (`record`), and `verdict` compares, knowing nothing of any probe. What cannot be compared, replayed
 //! or mended stands in named lists with its reason.
 
+mod alarm_handler;
 mod alarms;
 mod background;
 mod contexts;
 pub mod core;
 mod errors;
+mod eviction;
 mod excuses;
 mod front;
 mod gates;
 mod memory;
+mod naming;
 mod object;
 mod probe;
 mod record;
 mod resets;
+mod restarts;
+mod retries;
+mod sections;
 mod sockets;
 mod storage;
+mod turns;
 mod verdict;
 mod world;
 
@@ -29,6 +36,7 @@ use record::{Record, Suite};
 use serde_json::Value;
 use verdict::LeftOut;
 
+pub use excuses::UNWRITTEN;
 pub use probe::Side;
 
 /// What one record came to.
@@ -36,6 +44,8 @@ pub use probe::Side;
 pub struct Outcome {
     /// Name of the suite.
     pub suite: String,
+    /// What that suite is, in a sentence.
+    pub suite_title: String,
     /// Id of the probe.
     pub id: String,
     /// What it does.
@@ -46,6 +56,8 @@ pub struct Outcome {
     pub real: Vec<Value>,
     /// What is left out of it, with the reasons.
     pub left_out: Vec<(&'static str, &'static str)>,
+    /// Decisions of its world that are not the calm ones: name, value, reason.
+    pub drawn: Vec<(&'static str, u64, &'static str)>,
     /// What the replay answered.
     pub simulated: Option<Value>,
     /// How they compare.
@@ -133,28 +145,66 @@ fn check_one(suite: &Suite, record: &Record) -> Result<Outcome, Error> {
     let left_out = excuses::left_out_of(suite.side, &record.id);
     let mut outcome = Outcome {
         suite: suite.name.clone(),
+        suite_title: suite.title.clone(),
         id: record.id.clone(),
         description: record.description.clone(),
         group: found.map(|(group, _)| group.name),
         real: record.seen.iter().map(|real| verdict::without(real, &left_out)).collect(),
         left_out: left_out.iter().map(|LeftOut { path, why, .. }| (*path, *why)).collect(),
+        drawn: Vec::new(),
         simulated: None,
         verdict: Verdict::NotReplayed(excuses::reason(suite.side, &record.id)),
     };
     let Some((_, probe)) = found else { return Ok(outcome) };
+    outcome.drawn = probe.drawn_in(&suite.name).iter().map(|drawn| (drawn.what, drawn.value, drawn.why)).collect();
     let excuse = excuses::excuse(&suite.name, &record.id);
     outcome.verdict = match world::replay(probe, suite)? {
         Err(caught) => Verdict::Crashed(caught),
         Ok(simulated) => {
             let is_same = verdict::agrees(&record.seen, &simulated, &left_out);
             outcome.simulated = Some(simulated);
-            match (is_same, excuse) {
-                (true, None) => Verdict::Agrees,
-                (false, None) => Verdict::Differs,
-                (false, Some(why)) => Verdict::Excused(why),
-                (true, Some(why)) => Verdict::StaleExcuse(why),
-            }
+            judged(is_same, excuse)
         }
     };
     Ok(outcome)
+}
+
+fn judged(is_same: bool, excuse: Option<&'static str>) -> Verdict {
+    match (is_same, excuse) {
+        (true, None) => Verdict::Agrees,
+        (false, None) => Verdict::Differs,
+        (false, Some(why)) => Verdict::Excused(why),
+        (true, Some(why)) => Verdict::StaleExcuse(why),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::platform::RuntimeBuild;
+
+    fn suite_of(build: RuntimeBuild) -> Suite {
+        let suites = record::suites().expect("the data is sound");
+        suites.into_iter().find(|suite| suite.side == Side::Core && suite.build == build).expect("there is one")
+    }
+
+    /// Where two builds were seen to differ, the one does not pass for the other.
+    #[test]
+    fn the_comparison_fails_on_what_another_build_did() {
+        let (older, newer) = (suite_of(RuntimeBuild::May2026), suite_of(RuntimeBuild::November2026));
+        for id in ["A17", "EV5", "G6", "RS3", "S1", "X4"] {
+            let record = newer.records.iter().find(|record| record.id == id).expect("it was recorded");
+            let outcome = check_one(&older, record).expect("it is replayed");
+            assert_eq!(outcome.verdict, Verdict::Differs, "{id}");
+            assert_eq!(outcome.verdict.exit_code(), ExitCode::Safety);
+            assert_eq!(check_one(&newer, record).expect("it is replayed").verdict, Verdict::Agrees, "{id}");
+        }
+    }
+
+    #[test]
+    fn an_excuse_holds_for_a_difference_only() {
+        assert_eq!(judged(false, Some("known")).exit_code(), ExitCode::Held);
+        assert_eq!(judged(true, Some("known")), Verdict::StaleExcuse("known"));
+        assert_eq!(judged(true, Some("known")).exit_code(), ExitCode::Safety);
+    }
 }

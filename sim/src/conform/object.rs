@@ -1,6 +1,6 @@
 //! The class of the probes' objects: it runs what it is told to run, and writes down what its alarm was told.
 
-use super::alarms;
+use super::alarm_handler;
 use super::front::Answer;
 use super::memory::{self, Entry};
 use model::js::{self, EventLoop};
@@ -61,8 +61,8 @@ impl Probe {
             has_alarm,
             ctx,
         });
-        probe.log("ctor");
-        super::gates::construct(&probe);
+        probe.log_with("ctor", json!({ "name": probe.constructor_name.as_deref() }));
+        super::sections::construct(&probe);
         probe
     }
 
@@ -73,8 +73,7 @@ impl Probe {
 
     /// The same, telling something besides.
     pub fn log_with(&self, tag: &'static str, what: Value) {
-        let at_ms = EventLoop::current().now_ms();
-        memory::log(Entry { tag, at_ms, who: self.ctx.key().name.to_string(), what });
+        memory::log(Entry { tag, who: self.ctx.key().name.to_string(), what });
     }
 
     /// `ctx.storage`.
@@ -199,7 +198,7 @@ impl DurableObject for Probe {
     }
 
     fn alarm(self: Rc<Self>, info: AlarmInfo) -> Option<LocalFuture<Result<(), JsError>>> {
-        Some(Box::pin(alarms::alarm(self, info)))
+        Some(Box::pin(alarm_handler::alarm(self, info)))
     }
 
     fn socket_message(self: Rc<Self>, socket: Socket, text: Arc<str>) -> LocalFuture<Result<(), JsError>> {
@@ -207,7 +206,7 @@ impl DurableObject for Probe {
     }
 
     fn socket_close(self: Rc<Self>, _: Socket, code: u16) -> LocalFuture<Result<(), JsError>> {
-        self.log_with("ws-close", json!({ "code": code, "instance": self.instance }));
+        self.log_with("ws-close", json!({ "tag": "ws-close", "code": code, "instance": self.instance }));
         Box::pin(async { Ok(()) })
     }
 

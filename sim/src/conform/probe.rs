@@ -23,6 +23,20 @@ pub enum Steps {
     Driver(fn(Rc<World>) -> LocalFuture<Answer>),
 }
 
+/// A decision that the platform model draws, and that the recorded runs are known to have taken otherwise than a calm
+/// world does.
+#[derive(Clone, Copy, Debug)]
+pub struct Drawn {
+    /// The suite, or the beginning of its name.
+    pub suite: &'static str,
+    /// Name of the decision.
+    pub what: &'static str,
+    /// What it comes to, each time.
+    pub value: u64,
+    /// Why.
+    pub why: &'static str,
+}
+
 /// One probe.
 #[derive(Clone, Copy)]
 pub struct Probe {
@@ -30,17 +44,29 @@ pub struct Probe {
     pub id: &'static str,
     /// What it does.
     pub steps: Steps,
+    /// Decisions that are not the calm ones.
+    pub drawn: &'static [Drawn],
 }
 
 impl Probe {
     /// A probe that is one request of the worker.
     pub const fn front(id: &'static str, steps: fn() -> LocalFuture<Answer>) -> Probe {
-        Probe { id, steps: Steps::Front(steps) }
+        Probe { id, steps: Steps::Front(steps), drawn: &[] }
     }
 
     /// A probe that is driven from outside.
     pub const fn driver(id: &'static str, steps: fn(Rc<World>) -> LocalFuture<Answer>) -> Probe {
-        Probe { id, steps: Steps::Driver(steps) }
+        Probe { id, steps: Steps::Driver(steps), drawn: &[] }
+    }
+
+    /// The same in a world where these decisions are taken so.
+    pub const fn drawing(self, drawn: &'static [Drawn]) -> Probe {
+        Probe { drawn, ..self }
+    }
+
+    /// The decisions that are taken in that suite.
+    pub fn drawn_in(&self, suite: &str) -> Vec<Drawn> {
+        self.drawn.iter().filter(|drawn| suite.starts_with(drawn.suite)).copied().collect()
     }
 }
 
@@ -51,6 +77,14 @@ macro_rules! front {
     };
 }
 pub(super) use front;
+
+/// The same for a probe that is driven from outside: the id, and an asynchronous function of the world.
+macro_rules! driver {
+    ($id:literal, $steps:expr) => {
+        $crate::conform::probe::Probe::driver($id, |world| Box::pin($steps(world)))
+    };
+}
+pub(super) use driver;
 
 /// Probes about one thing.
 pub struct Group {
@@ -65,11 +99,18 @@ pub struct Group {
 /// All groups.
 pub const GROUPS: &[Group] = &[
     Group { name: "storage", side: Side::Core, probes: super::storage::PROBES },
+    Group { name: "turns", side: Side::Core, probes: super::turns::PROBES },
     Group { name: "alarms", side: Side::Core, probes: super::alarms::PROBES },
+    Group { name: "retries", side: Side::Core, probes: super::retries::PROBES },
     Group { name: "gates", side: Side::Core, probes: super::gates::PROBES },
+    Group { name: "sections", side: Side::Core, probes: super::sections::PROBES },
     Group { name: "errors", side: Side::Core, probes: super::errors::PROBES },
     Group { name: "contexts", side: Side::Core, probes: super::contexts::PROBES },
     Group { name: "background", side: Side::Core, probes: super::background::PROBES },
+    Group { name: "naming", side: Side::Core, probes: super::naming::PROBES },
+    Group { name: "eviction", side: Side::Core, probes: super::eviction::PROBES },
+    Group { name: "restarts", side: Side::Core, probes: super::restarts::PROBES },
+    Group { name: "sockets", side: Side::Core, probes: super::sockets::PROBES },
     Group { name: "resets", side: Side::Core, probes: super::resets::PROBES },
 ];
 

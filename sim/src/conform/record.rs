@@ -32,8 +32,6 @@ pub struct Suite {
     pub build: RuntimeBuild,
     /// Its flags.
     pub flags: Flags,
-    /// Version of the agents package, where it was run.
-    pub agents: Option<String>,
     /// What was recorded, in the order of the data.
     pub records: Vec<Record>,
 }
@@ -115,7 +113,7 @@ impl RawSuite {
             None => format!("core{flagged}/{day}"),
         };
         let records = self.results.into_iter().map(|record| record.read(texts)).collect::<Result<_, _>>()?;
-        Ok(Suite { name, title: self.suite, side, build, flags, agents, records })
+        Ok(Suite { name, title: self.suite, side, build, flags, records })
     }
 }
 
@@ -137,10 +135,8 @@ impl RawRecord {
 fn spell_out(value: &mut Value, texts: &BTreeMap<String, String>) {
     match value {
         Value::String(text) => {
-            for (short, long) in texts.iter().filter(|(short, _)| text.contains(short.as_str())) {
-                *value = Value::String(text.replace(short, long));
-                return spell_out(value, texts);
-            }
+            let spelled = texts.iter().fold(text.clone(), |text, (short, long)| text.replace(short, long));
+            *text = spelled;
         }
         Value::Array(items) => items.iter_mut().for_each(|item| spell_out(item, texts)),
         Value::Object(fields) => fields.values_mut().for_each(|field| spell_out(field, texts)),

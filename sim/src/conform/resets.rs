@@ -4,7 +4,7 @@ use super::front::{Answer, Peer, abort_all, attempt, attempt_for, if_ok, instanc
 use super::memory;
 use super::object::Probe;
 use super::probe::Probe as Entry;
-use super::probe::front;
+use super::probe::{Drawn, front};
 use model::js::{self, EventLoop};
 use model::platform::JsError;
 use serde_json::{Value, json};
@@ -18,7 +18,12 @@ pub const PROBES: &[Entry] = &[
     front!("E5", abort_by_timer()),
     front!("E6", reset_from_outside()),
     front!("E9", code_after_a_reset_from_outside()),
-    front!("E10", queued_behind_the_abort()),
+    front!("E10", queued_behind_the_abort()).drawing(&[Drawn {
+        suite: "core",
+        what: "order.rpc",
+        value: 1,
+        why: "in the recorded runs no fetch overtook the call that aborts",
+    }]),
     front!("E11", put_as_it_is_reset()),
 ];
 

@@ -18,7 +18,9 @@ pub fn leave_out(value: &mut Value, path: &str) -> bool {
     let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
     match rest {
         None => take(value, first),
-        Some(rest) => inside(value, first).into_iter().fold(false, |found, each| leave_out(each, rest) || found),
+        Some(rest) => {
+            inside(value, first).into_iter().filter_map(|each| leave_out(each, rest).then_some(())).count() > 0
+        }
     }
 }
 

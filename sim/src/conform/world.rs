@@ -2,15 +2,17 @@
 
 use super::front::{self, Answer, Peer};
 use super::object::{Probe, Server};
-use super::probe::{self, Steps};
+use super::probe::{self, Drawn, Steps};
 use super::record::Suite;
 use crate::capture::{self, Caught};
 use crate::error::Error;
 use crate::run::STACK_BYTES;
 use crate::world::run_bare;
 use model::js::Lane;
+use model::operation::{Intervention, OperationPoint};
 use model::platform::{
-    Class, Cluster, ClusterConfig, Control, DurableObject, JsError, LocalFuture, ObjectContext, ObjectKey, Worker,
+    Class, Cluster, ClusterConfig, Control, DurableObject, JsError, LocalFuture, ObjectContext, ObjectKey, Switches,
+    Worker,
 };
 use model::rt;
 use serde_json::Value;
@@ -29,8 +31,6 @@ const WORKER_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 3, 0, 1));
 pub struct World {
     /// The platform.
     pub cluster: Cluster,
-    /// Trouble from outside.
-    pub control: Control,
     worker: Worker,
 }
 
@@ -46,7 +46,35 @@ pub fn replay(probe: &'static probe::Probe, suite: &Suite) -> Result<Result<Valu
     thread.join().map_err(|_| Error::harness("the thread of a replay panicked while it ended"))
 }
 
+/// Takes the decisions that a probe names as it says, and all others calmly.
+struct Decisions(Vec<Drawn>);
+
+impl Decisions {
+    fn value(&self, what: &str) -> u64 {
+        self.0.iter().find(|drawn| drawn.what == what).map_or(0, |drawn| drawn.value)
+    }
+}
+
+impl rt::Director for Decisions {
+    fn decide(&self, _: &str, what: &str, below: u64) -> u64 {
+        self.value(what).min(below.saturating_sub(1))
+    }
+
+    fn delay_ms(&self, _: &str, what: &str) -> u64 {
+        self.value(what)
+    }
+
+    fn round_up_ms(&self, at_ms: u64) -> u64 {
+        at_ms
+    }
+
+    fn at_operation(&self, _: &OperationPoint<'_>) -> Option<Box<Intervention>> {
+        None
+    }
+}
+
 async fn play(probe: &'static probe::Probe, suite: Suite) -> Value {
+    rt::begin_run(Some(Rc::new(Decisions(probe.drawn_in(&suite.name)))), u64::MAX);
     let world = Rc::new(World::start(&suite));
     let answer = match probe.steps {
         Steps::Front(steps) => world.request(steps).await,
@@ -73,9 +101,14 @@ impl World {
         }
         classes.insert("Server", class(|ctx| Rc::new(Server(ctx))));
         let config = ClusterConfig { isolate_count: 1, build: suite.build, classes };
-        let cluster = Cluster::start(config);
+        let switches = Switches {
+            wipes_alarm: suite.flags.delete_all_deletes_alarm,
+            keeps_errors: suite.flags.enhanced_error_serialization,
+            is_local: true,
+        };
+        let cluster = Cluster::start_with(config, switches);
         let worker = Worker::start(&cluster, "worker", WORKER_ADDRESS);
-        World { control: Control::new(cluster.clone()), cluster, worker }
+        World { cluster, worker }
     }
 
     /// Runs `start` as a request of the worker and waits for what it comes to.
@@ -87,6 +120,11 @@ impl World {
         };
         self.worker.handle().request("w".into(), &Lane::named(&"w".into(), "http", 0), Box::new(task));
         told.await.expect("a request is answered")
+    }
+
+    /// The same, and nobody waits for it.
+    pub fn post(&self, start: impl FnOnce() -> LocalFuture<()> + Send + 'static) {
+        self.worker.handle().request("w".into(), &Lane::named(&"w".into(), "http", 0), Box::new(start));
     }
 
     /// Has the object of that name run `code`, through a stub of its own, in a request of its own.
@@ -104,14 +142,24 @@ impl World {
         self.request(move || Box::pin(async move { Peer::named(&name).ping().wait().await })).await
     }
 
-    /// Resets every object of the probe's class from outside.
-    pub fn abort_all(&self) {
-        abort_all(&self.control, &self.cluster);
+    /// Has the object of that name set an alarm `ms` ahead that does `todo`.
+    pub async fn set_alarm(&self, name: &str, ms: i64, todo: &'static str) -> Answer {
+        let name = name.to_owned();
+        let set = move || -> LocalFuture<Answer> {
+            Box::pin(async move { Peer::named(&name).set_alarm_doing(ms, todo).wait().await })
+        };
+        self.request(set).await
+    }
+
+    /// The process is killed and started again: its isolate ends, another takes its place.
+    pub fn restart(&self) {
+        self.cluster.isolates().into_iter().for_each(|isolate| self.cluster.end_isolate(isolate));
     }
 }
 
 /// `abortAllDurableObjects()`, the local stand-in for a code update.
-pub(super) fn abort_all(control: &Control, cluster: &Cluster) {
+pub(super) fn abort_all(cluster: &Cluster) {
+    let control = Control::new(cluster.clone());
     let error = JsError::new("Application called abortAllDurableObjects().");
     for key in cluster.objects().into_iter().filter(|key: &ObjectKey| key.class != "Server") {
         control.reset(&key, error.clone(), || ());

@@ -79,7 +79,7 @@ fn fact_177a_an_own_alarm_set_inside_a_keep_alive_or_up_to_two_microtasks_after_
 }
 
 #[test]
-fn fact_177a_one_set_three_or_four_microtasks_a_storage_read_or_a_timer_later_survives() {
+fn fact_177a_226_one_set_three_or_four_microtasks_a_storage_read_or_a_timer_later_survives() {
     for when in [When::Microtasks(3), When::Microtasks(4), When::StorageRead, When::Timer] {
         assert!(survives(when));
     }

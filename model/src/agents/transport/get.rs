@@ -37,12 +37,14 @@ impl Transport {
             }
         }
         // Beside other listeners: taking over would make the listeners of one client evict each other for ever.
+        // Fact: 199. A GET is one socket of its object, also for a while after its client left. [RA:MC3, RA:MC11]
         standalone(STANDALONE_STREAM).put_on(&socket);
         state_event!("listener.attached", self.ctx.label(), socket = socket.number());
         if defect!(self.config, ListenerSupersedes) {
             self.supersede(&socket, STANDALONE_STREAM)?;
         }
         let replayed = js(self.replay_undelivered(&socket)).await?.into_acknowledged();
+        // Fact: 206. With the patch a GET after the handshake replays its answer and ends. [RP:MC3, RP:MC4]
         if replayed.is_empty() { Ok(()) } else { send_replay_complete(&socket, replayed) }
     }
 

@@ -155,6 +155,8 @@ impl Transport {
             due.settle(());
         }
         let (storage, id) = (self.ctx.storage(), &stream.id);
+        // Fact: 205. The host's patch keeps answers until a GET acknowledges them, primes calls, replays, trims, and
+        // rotates streams. [RP:MC1, RP:MC2, RP:MC3, RP:MC4, RP:MC5, RP:MC6, RP:MC7, RP:MC8, RP:MC9, RP:MC10]
         storage.put(&SEND_PUT_UNDELIVERED, format!("{UNDELIVERED_PREFIX}{id}"), Value::Bool(true)).await?;
         storage.delete(&SEND_DELETE_ROW, format!("{STREAM_REQUESTS_PREFIX}{id}")).await.map(drop)
     }

@@ -50,7 +50,7 @@ fn concurrent_first_writers_share_one_read_and_get_numbers_in_order() {
 }
 
 #[test]
-fn a_new_store_goes_on_with_the_numbers_of_the_rows() {
+fn fact_197_a_new_store_goes_on_with_the_numbers_of_the_rows() {
     let log = in_session(&[], None, |world| async move {
         for _ in 0..2 {
             world.rpc("store", json!({"stream": "c1", "message": 1}), 10).await;
@@ -83,7 +83,7 @@ fn numbers(ctx: ObjectContext) -> LocalFuture<Value> {
 }
 
 #[test]
-fn only_the_newest_64_events_of_a_stream_are_kept() {
+fn fact_205_only_the_newest_64_events_of_a_stream_are_kept() {
     let log = in_session(&[], Some(numbers), |world| async move {
         world.rpc("store", json!({"stream": "c1", "message": {}, "times": 70}), 20).await;
         world.rpc("numbers", Value::Null, 10).await;
@@ -93,7 +93,7 @@ fn only_the_newest_64_events_of_a_stream_are_kept() {
 }
 
 #[test]
-fn the_oldest_events_over_two_mebibytes_are_dropped_and_never_the_newest() {
+fn fact_205_the_oldest_events_over_two_mebibytes_are_dropped_and_never_the_newest() {
     let log = in_session(&[], Some(numbers), |world| async move {
         let message = json!("y".repeat(100 * 1024));
         world.rpc("store", json!({"stream": "c1", "message": message, "times": 25}), 20).await;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::test_object::Session;
-use crate::js::{call, hops, timer};
+use crate::js::{Ctx, EventLoop, call, hops, timer};
 use crate::mcp::Frame;
 use crate::net::testkit::{Latency, in_world, log, untimed};
 use crate::operation::{Kind, Operation};
@@ -49,7 +49,7 @@ where
 }
 
 thread_local! {
-    static BRIDGES: RefCell<BTreeMap<&'static str, ClientSocket>> = const { RefCell::new(BTreeMap::new()) };
+    static BRIDGES: RefCell<BTreeMap<&'static str, (Ctx, ClientSocket)>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// A cluster with one session object and a worker with bridges.
@@ -93,8 +93,10 @@ impl World {
     pub(crate) async fn leave(&self, name: &'static str, ms: u64) {
         self.request(ms, move || {
             let bridge = BRIDGES.with_borrow_mut(|bridges| bridges.remove(name));
-            let closed = bridge.iter().try_for_each(|bridge| bridge.close(1013, "SSE client not draining"));
-            closed.expect("in its own context");
+            bridge.into_iter().for_each(|(ctx, bridge)| {
+                let close = || bridge.close(1013, "SSE client not draining");
+                EventLoop::current().with_ctx(ctx, close).expect("in its own context");
+            });
             Box::pin(std::future::ready(()))
         })
         .await;
@@ -127,7 +129,7 @@ async fn open_bridge(name: &'static str, headers: Vec<(String, String)>) {
     let stub = Stub::new(key());
     let answer = stub.fetch(&CALL, FetchRequest::new("/", headers)).await.expect("the object accepts");
     let socket = stub.socket(answer.socket.expect("an upgrade"));
-    BRIDGES.with_borrow_mut(|bridges| bridges.insert(name, socket.clone()));
+    BRIDGES.with_borrow_mut(|bridges| bridges.insert(name, (EventLoop::current().ctx(), socket.clone())));
     let bridge = socket.clone();
     socket.listen(move |event| match event {
         SocketEvent::Message(text) => {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::testing::{in_session, request, tool_call};
 
 #[test]
-fn a_call_is_primed_first_and_its_row_becomes_a_marker_with_its_answer() {
+fn fact_196_205_a_call_is_primed_first_and_its_row_becomes_a_marker_with_its_answer() {
     let log = in_session(&[], None, |world| async move {
         world.post("a", tool_call(7, "slow", json!({"ms": 50})), 20).await;
         world.rows().await;
@@ -58,7 +58,7 @@ fn a_batch_is_closed_with_its_last_answer() {
 }
 
 #[test]
-fn a_fresh_get_replays_what_is_undelivered_and_ends_and_an_acknowledgement_clears_it() {
+fn fact_205_206_a_fresh_get_replays_what_is_undelivered_and_ends_and_an_acknowledgement_clears_it() {
     let log = in_session(&[], None, |world| async move {
         world.post("a", tool_call(1, "echo", json!("x")), 10).await;
         world.post("b", request(2, "ping", json!({})), 10).await;
@@ -168,7 +168,7 @@ fn an_answer_whose_client_left_is_found_by_its_row_and_kept() {
 }
 
 #[test]
-fn listeners_stand_side_by_side_and_the_newest_gets_what_belongs_to_no_request() {
+fn fact_199_listeners_stand_side_by_side_and_the_newest_gets_what_belongs_to_no_request() {
     let hello = json!({"jsonrpc": "2.0", "method": "notifications/hello"});
     let log = in_session(&[], None, |world| async move {
         world.get("g", None, 10).await;

@@ -10,7 +10,7 @@ use crate::config::HostConfig;
 use crate::deployment::{Deployment, EDGE};
 use crate::net::http_client::{HttpConnection, Request};
 use crate::net::testkit::{Latency, in_world, machine, on, untimed};
-use crate::platform::RuntimeBuild;
+use crate::platform::{Control, RuntimeBuild};
 use crate::rt;
 use crate::session::tests::events::{Recorded, record};
 use crate::session::tests::script::{Rule, Script};
@@ -113,13 +113,23 @@ where
     F: FnOnce() -> Fut + Send + 'static,
     Fut: Future<Output = ()> + 'static,
 {
+    controlled(rules, |_| client())
+}
+
+/// The same with the harness's handle.
+pub(super) fn controlled<F, Fut>(rules: Vec<Rule>, client: F) -> (Vec<String>, Recorded)
+where
+    F: FnOnce(Control) -> Fut + Send + 'static,
+    Fut: Future<Output = ()> + 'static,
+{
     let (send, recorded) = std::sync::mpsc::channel();
     let lines = in_world(1, Latency::Calm, move || async move {
         rt::begin_run(Some(Rc::new(Script::new(rules))), u64::MAX);
         let recording = record();
         let deployment = Deployment::start(HostConfig::default(), 1, RuntimeBuild::May2026);
         rt::sleep_ms(10).await;
-        on(&machine("client", [10, 0, 0, 9]), client).await;
+        let control = deployment.control();
+        on(&machine("client", [10, 0, 0, 9]), move || client(control)).await;
         deployment.stop().await;
         send.send(recording.take()).expect("the test waits");
     });

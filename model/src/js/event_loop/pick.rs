@@ -29,6 +29,9 @@ impl EventLoop {
 
     /// Index of the winner among the heads of the lanes; `due` is ordered by lane and number.
     fn contest(&self, due: &[Box<Event>]) -> usize {
+        // Fact: 39. Across stubs no order is promised. [R:G10, I:cloudflare/cloudflare-docs#14261]
+        // Fact: 208. Order of what no gate orders: calls of several stubs, RPC and fetch, alarms, timers, requests.
+        // [facts 29, 38, 39]
         let mut best: Option<(u64, usize)> = None;
         for (index, event) in due.iter().enumerate() {
             let is_head = index == 0 || due[index - 1].lane != event.lane;
@@ -77,6 +80,8 @@ impl EventLoop {
                 Some((context, section)) if !self.lets_in(&context, section, index) => {
                     let event = self.ready.borrow_mut().remove(index);
                     let by_section = context.section.get() != self.running_section(section);
+                    // Fact: 33. On the older build a timer from before a section, due inside it, blocks the timers of
+                    // the section. [R26:G6, R11:G6]
                     let is_jam = self.jams_timers && by_section && matches!(event.what, What::Timer(..));
                     if is_jam && !context.timers_jammed.replace(true) {
                         platform_event!("timers.jammed", context.label);
@@ -90,6 +95,9 @@ impl EventLoop {
 
     fn lets_in(&self, context: &IoContext, section: SectionId, index: usize) -> bool {
         let jammed = context.timers_jammed.get() && matches!(self.ready.borrow()[index].what, What::Timer(..));
+        // Fact: 27. Handlers of one object interleave only where one awaits something other than storage. [R:G1,
+        // R:G2]
+        // Fact: 209. At every await of other I/O any event may come in, at one of storage none. [facts 27, 28, 29]
         context.storage_waits.get() == 0 && context.section.get() == self.running_section(section) && !jammed
     }
 

@@ -69,6 +69,7 @@ impl EventLoop {
     {
         let id = self.next_number();
         let context = Rc::clone(&caller.context);
+        // Fact: 30. A section lets in nothing but what was started inside it. [R:G5, R:G5b, R:A12, R:G6b, R:G6d]
         self.parents.borrow_mut().insert(id, context.section.replace(id));
         let inside = Ctx { section: id, ..caller.clone() };
         self.guard_length(&inside);
@@ -78,6 +79,7 @@ impl EventLoop {
             Box::pin(async move {
                 let value = body.await;
                 let outer = caller.clone();
+                // Fact: 32. After a section its own caller goes on before the events that waited. [R:G5]
                 let leave = Box::new(move || {
                     EventLoop::current().leave_section(&outer.context, id);
                     result.settle(value);
@@ -141,6 +143,8 @@ impl EventLoop {
         let watch = Box::new(move || {
             let this = EventLoop::current();
             if this.parents.borrow().contains_key(&ctx.section) && !ctx.context.is_dead() {
+                // Fact: 36. A section over 30 s resets the object with a text of its own, for those who waited too.
+                // [R:GL1, R:GL2]
                 let error = JsError::section_too_long();
                 platform_event!("object.reset", ctx.context.label, kind = &*error.message);
                 this.kill(&ctx.context, error);

@@ -69,6 +69,7 @@ async fn in_alarm(ctx: &ObjectContext, todo: &str, first: bool) -> Answer {
             mark(format!("end@{}", clock()));
         }
         "put" => storage.put(&PUT, "ran", Value::from(1)).await?,
+        "wipe" => storage.delete_all(&WIPE).await?,
         "put, wait 600" => {
             storage.put(&PUT, "ran", Value::from(1)).await?;
             timer(600).wait().await;
@@ -172,7 +173,7 @@ fn fact_67_a_past_time_fires_soon_also_while_its_setter_still_waits() {
 }
 
 #[test]
-fn fact_68_an_alarm_is_late_by_what_is_drawn_and_never_early() {
+fn fact_68_210_an_alarm_is_late_by_what_is_drawn_and_never_early() {
     for late in [0, 1, 700, 60_000] {
         let director = move || {
             let delay = move |_: &str, what: &str| if what == "alarm.late" { late } else { 0 };
@@ -189,7 +190,7 @@ fn fact_68_an_alarm_is_late_by_what_is_drawn_and_never_early() {
 }
 
 #[test]
-fn facts_65_and_68_a_late_alarm_that_is_replaced_comes_only_as_late_as_its_replacement() {
+fn fact_65_68_a_late_alarm_that_is_replaced_comes_only_as_late_as_its_replacement() {
     let director = || {
         let draws = std::cell::RefCell::new(vec![1_000, 500]);
         let delay = move |_: &str, what: &str| match what {
@@ -273,7 +274,7 @@ fn fact_71_an_alarm_that_fell_due_or_will_do_so_fires_after_its_isolate_ended() 
 }
 
 #[test]
-fn facts_40_73_and_75_requests_come_in_during_alarm_whose_slot_is_empty() {
+fn fact_40_73_75_requests_come_in_during_alarm_whose_slot_is_empty() {
     with_alarm("wait 600", |world| async move {
         assert_eq!(ask(&world, "p", "set 100").await, Ok(Value::Null));
         let due = shown(&world).await.expect("one is set");

@@ -4,7 +4,7 @@ use super::alarm::{shown, with_alarm, with_alarm_under};
 use super::*;
 
 #[test]
-fn facts_76_and_77_a_throw_is_retried_after_2_to_64_s_and_then_dropped() {
+fn fact_72_76_77_a_throw_is_retried_after_2_to_64_s_and_then_dropped() {
     with_alarm("throw", |world| async move {
         assert_eq!(ask(&world, "p", "set 100").await, Ok(Value::Null));
         let due = shown(&world).await.expect("one is set");
@@ -60,7 +60,7 @@ fn fact_82_a_deletion_during_the_retry_wait_cancels_the_retry() {
 }
 
 #[test]
-fn fact_84_an_abort_or_a_failing_section_inside_alarm_counts_as_a_failure() {
+fn fact_78_84_an_abort_or_a_failing_section_inside_alarm_counts_as_a_failure() {
     for todo in ["abort once", "section once"] {
         with_alarm(todo, |world| async move {
             assert_eq!(ask(&world, "p", "set 100").await, Ok(Value::Null));

@@ -69,7 +69,7 @@ fn a_commit_that_takes_time_delays_what_leaves_by_it_and_sync_too() {
 }
 
 #[test]
-fn facts_107_and_218_a_reset_while_a_commit_is_in_flight_loses_the_write_and_the_callers_get_the_error() {
+fn fact_107_218_a_reset_while_a_commit_is_in_flight_loses_the_write_and_the_callers_get_the_error() {
     play(
         |ctx, method, _| gated_out(ctx, method),
         |world| async move {
@@ -103,7 +103,7 @@ fn a_commit_that_fails_resets_the_object_and_the_callers_get_the_error() {
 }
 
 #[test]
-fn fact_49_a_commit_over_30_s_resets_the_object() {
+fn fact_49_153_a_commit_over_30_s_resets_the_object() {
     for disturbance in [Disturbance::Hold(1), Disturbance::Delay(40_000), Disturbance::None] {
         play(
             |ctx, method, _| gated_out(ctx, method),

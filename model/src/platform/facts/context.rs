@@ -148,7 +148,7 @@ fn fact_115_all_events_of_an_object_share_a_context_and_each_request_has_its_own
 }
 
 #[test]
-fn fact_116_storage_and_stubs_of_another_object_throw_and_do_nothing() {
+fn fact_116_118_119_storage_and_stubs_of_another_object_throw_and_do_nothing() {
     play(
         |ctx, method, _| sharing(ctx, method),
         |world| async move {
@@ -189,7 +189,7 @@ fn fact_117_a_stub_of_another_request_throws() {
 }
 
 #[test]
-fn facts_120_and_121_another_objects_ctx_aborts_nobody_and_its_section_is_the_callers() {
+fn fact_120_121_another_objects_ctx_aborts_nobody_and_its_section_is_the_callers() {
     play(
         |ctx, method, _| sharing(ctx, method),
         |world| async move {
@@ -223,7 +223,7 @@ async fn silently(ctx: ObjectContext, method: &'static str) -> Answer {
 }
 
 #[test]
-fn fact_122_a_connection_and_a_timer_of_another_object_are_left_alone_without_a_throw() {
+fn fact_122_229_a_connection_and_a_timer_of_another_object_are_left_alone_without_a_throw() {
     for (build, written) in [(RuntimeBuild::May2026, None), (RuntimeBuild::November2026, Some("Writable"))] {
         play_on(
             build,
@@ -318,7 +318,7 @@ fn fact_124_a_promise_whose_maker_is_gone_never_resumes_its_waiter() {
 }
 
 #[test]
-fn fact_132_module_scope_survives_a_reset_and_ends_with_its_isolate() {
+fn fact_130_132_module_scope_is_shared_survives_a_reset_and_ends_with_its_isolate() {
     play(
         |ctx, method, _| async move {
             if method != "count" {

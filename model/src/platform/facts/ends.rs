@@ -36,7 +36,7 @@ fn reset_error(remote: bool) -> JsError {
 }
 
 #[test]
-fn facts_100_and_104_the_aborting_the_running_and_the_queued_calls_get_the_reason_and_their_stubs_stay_broken() {
+fn fact_100_104_the_aborting_the_running_and_the_queued_calls_get_the_reason_and_their_stubs_stay_broken() {
     play(
         |ctx, method, _| ending(ctx, method),
         |world| async move {
@@ -73,7 +73,7 @@ fn facts_100_and_104_the_aborting_the_running_and_the_queued_calls_get_the_reaso
 }
 
 #[test]
-fn fact_104_an_abort_without_a_reason_has_the_platforms_text() {
+fn fact_104_160_an_abort_without_a_reason_has_the_platforms_text() {
     play(
         |ctx, method, _| ending(ctx, method),
         |world| async move {
@@ -182,7 +182,7 @@ fn fact_143_a_socket_is_dropped_when_its_object_is_reset_or_its_isolate_ends() {
 }
 
 #[test]
-fn facts_46_and_143_a_close_that_waits_for_writes_becomes_a_drop_when_they_are_lost() {
+fn fact_46_143_a_close_that_waits_for_writes_becomes_a_drop_when_they_are_lost() {
     for how in ["reset", "isolate", "durable"] {
         play(
             |ctx, method, _| async move {
@@ -294,7 +294,7 @@ fn an_isolate_that_ends_leaves_nothing_in_memory() {
 }
 
 #[test]
-fn facts_92_to_94_and_99_a_throw_reaches_the_caller_without_flags_and_resets_nothing() {
+fn fact_92_93_94_99_220_a_throw_reaches_the_caller_without_flags_and_resets_nothing() {
     play(
         |ctx, method, _| async move {
             match method {

@@ -43,7 +43,31 @@ fn fact_140_an_accepted_socket_survives_eviction_and_its_frame_constructs_the_ob
 }
 
 #[test]
-fn fact_14_an_object_with_a_call_in_progress_is_not_evicted() {
+fn fact_143_a_reset_drops_the_sockets_of_an_object_that_was_evicted() {
+    play(
+        |ctx, method, _| async move { common(ctx, method).await },
+        |world| async move {
+            world.post(|| {
+                Box::pin(async {
+                    let stub = Stub::new(key("p"));
+                    let opened = stub.fetch(&CALL, FetchRequest::new("/socket", Vec::new())).await.expect("a socket");
+                    let socket = stub.socket(opened.socket.expect("its number"));
+                    socket.listen(|event| mark(format!("{event:?}")));
+                    timer(200).wait().await;
+                })
+            });
+            pause(50).await;
+            evict(&world).await;
+            let control = Control::new(world.cluster.clone());
+            assert!(control.reset(&key("p"), JsError::code_updated(), || mark("reset")));
+            pause(50).await;
+            assert_eq!(marks(), r#"evicted reset Close(1006, "")"#);
+        },
+    );
+}
+
+#[test]
+fn fact_14_18_an_object_with_a_call_in_progress_is_not_evicted() {
     play(
         |ctx, method, _| async move { common(ctx, method).await },
         |world| async move {

@@ -54,7 +54,7 @@ pub(super) fn at_ms(ms: i64) -> i64 {
 }
 
 #[test]
-fn fact_27_handlers_interleave_only_where_one_awaits_something_other_than_storage() {
+fn fact_27_209_handlers_interleave_only_where_one_awaits_something_other_than_storage() {
     order_with_mark("storage", 0, "A-start A-end mark");
     order_with_mark("call", 0, "A-start mark A-end");
 }

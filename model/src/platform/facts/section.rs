@@ -38,7 +38,7 @@ fn fact_33_a_timer_from_before_a_section_blocks_those_inside_it_on_the_older_bui
 }
 
 #[test]
-fn fact_34_a_throw_out_of_a_section_resets_the_object_and_everyone_gets_the_error() {
+fn fact_34_35_a_throw_out_of_a_section_resets_the_object_and_everyone_gets_the_error() {
     play(
         |ctx, method, _| async move {
             if method != "A" {
@@ -83,7 +83,7 @@ fn fact_34_a_throw_out_of_a_section_resets_the_object_and_everyone_gets_the_erro
 }
 
 #[test]
-fn fact_36_a_section_over_30_s_resets_the_object_and_tells_the_waiting_callers_too() {
+fn fact_36_161_a_section_over_30_s_resets_the_object_and_tells_the_waiting_callers_too() {
     play(
         |ctx, method, _| async move {
             match method {
@@ -135,6 +135,30 @@ fn fact_37_a_section_of_the_constructor_delays_every_event_the_one_that_woke_it_
             let answers = both(ask_at(&world, built(), "first"), ask_at(&world, built(), "second")).await;
             assert_eq!(answers, [Ok(Value::Null), Ok(Value::Null)]);
             assert_eq!(marks(), "bcw-start bcw-end first second");
+        },
+    );
+}
+
+#[test]
+fn a_timer_that_is_cleared_while_its_gate_is_shut_never_fires() {
+    play_on(
+        RuntimeBuild::November2026,
+        |ctx, method, _| async move {
+            if method != "A" {
+                return common(ctx, method).await;
+            }
+            let timer_from_before = crate::js::EventLoop::current().set_timer(50, Box::new(|| mark("timer")));
+            section(&ctx, || async move {
+                timer(300).wait().await;
+                timer_from_before.clear();
+                Ok(Value::Null)
+            })
+            .await
+        },
+        |world| async move {
+            assert_eq!(ask(&world, "p", "A").await, Ok(Value::Null));
+            pause(500).await;
+            assert_eq!(marks(), "");
         },
     );
 }

@@ -95,7 +95,8 @@ fn after_a_cold_alarm(build: RuntimeBuild, defects: Vec<Defect>) -> Vec<String> 
 }
 
 #[test]
-fn an_incarnation_made_by_a_nameless_alarm_fails_every_restore_until_a_start_in_a_section_reads_the_name() {
+fn fact_163_164_165_an_incarnation_made_by_a_nameless_alarm_fails_every_restore_until_a_start_in_a_section_reads_the_name()
+ {
     // As described: the framework's start takes the name from its own field, which an owner check does not fill.
     let log = after_a_cold_alarm(RuntimeBuild::May2026, vec![Defect::NamelessRestoreFails]);
     assert!(log[1].starts_with("check Error: Attempting to read .name on McpSessionDO"), "{log:?}");
@@ -110,7 +111,7 @@ fn with_its_name_known_or_read_such_an_incarnation_serves_its_owner() {
 }
 
 #[test]
-fn a_condemned_session_is_wiped_and_its_id_is_dead_from_the_answer_on() {
+fn fact_184_185_a_condemned_session_is_wiped_and_its_id_is_dead_from_the_answer_on() {
     let played = play(Setup::default(), |world| async move {
         world.open(50).await;
         world.rpc("condemn", "_cf_scheduleDestroy", Value::Null, 50).await;
@@ -137,7 +138,7 @@ fn around_the_abort(defects: &[Defect]) -> Vec<String> {
 }
 
 #[test]
-fn between_the_wipe_and_the_abort_the_described_owner_check_fails_on_the_missing_tables() {
+fn fact_188_between_the_wipe_and_the_abort_the_described_owner_check_fails_on_the_missing_tables() {
     let missing = "gap Error: no such table: cf_agents_mcp_servers: SQLITE_ERROR";
     assert_eq!(around_the_abort(&[Defect::WipedSessionRestored]), [missing, "after not_found"]);
     assert_eq!(around_the_abort(&[]), ["gap terminated", "after not_found"]);

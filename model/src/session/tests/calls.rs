@@ -75,7 +75,7 @@ fn heard(label: &str, bridge: &ClientSocket, event: SocketEvent) {
         log(format_args!("{label} {}", shown(&message)));
     }
     if close {
-        bridge.close(1000, "SSE response delivered");
+        bridge.close(1000, "SSE response delivered").expect("in its own context");
     }
 }
 

@@ -13,6 +13,7 @@ mod builds;
 mod calls;
 mod directory;
 mod elicitation;
+mod facts;
 mod gates;
 mod handlers;
 mod hops;

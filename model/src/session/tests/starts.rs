@@ -99,7 +99,7 @@ fn a_failed_start_reaches_every_caller_with_one_report_and_frees_the_slot() {
 }
 
 #[test]
-fn a_start_that_fails_in_a_section_leaves_the_object_alive_and_unstarted() {
+fn fact_168_a_start_that_fails_in_a_section_leaves_the_object_alive_and_unstarted() {
     let rules = vec![Rule::fail("body · storage.put props", JsError::new("no storage"))];
     let played = play(Setup { rules, ..Setup::default() }, |world| async move {
         world.open(50).await;
@@ -122,7 +122,7 @@ fn props_given_to_a_started_object_are_used_by_its_next_start_in_a_section_only(
 }
 
 #[test]
-fn another_name_is_refused() {
+fn fact_169_another_name_is_refused() {
     let played = play(Setup::default(), |world| async move {
         world.rpc("open", "setName", json!({"name": "streamable-http:other"}), 50).await;
     });

@@ -71,6 +71,16 @@ fn a_span_that_waited_behind_a_section_until_the_platform_ended_that_is_not_miss
 }
 
 #[test]
+fn a_span_that_waited_behind_a_section_whose_timers_did_not_fire_is_not_missed() {
+    let lost = |jammed_at_ms| {
+        let jammed = story().without(SPAN, 0).platform(jammed_at_ms, "s1", "timers.jammed", &[]);
+        jammed.platform(4_500, "s1", "object.reset", &[("kind", "code_update".into())])
+    };
+    assert_eq!(judged(INVARIANT, lost(1_100)), Verdict::Held);
+    violation(INVARIANT, lost(4_400));
+}
+
+#[test]
 fn the_span_of_the_next_disposal_is_not_taken_for_that_of_a_lost_one() {
     // The first disposal hangs until the object is lost; the next one begins in the same millisecond and is recorded.
     let lost = story()
