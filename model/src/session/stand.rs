@@ -1,8 +1,8 @@
 //! The session class on a stand: what it calls outside is held at a gate until it is let go, and its clock stands still.
 //!
-//! Everything around the class is replaced: [`base`] the framework's classes, [`state`] name and storage, [`host`] the
-//! hooks, [`runtime`] engine, server and database handle. [`gates`] holds their calls, [`act`] is what can be done to a
-//! session, [`look`] what it is like afterwards. Recordings of the real class were made on such a stand, and are compared
+//! Everything around the class is replaced: `base` the framework's classes, `state` name and storage, `host` the
+//! hooks, `runtime` engine, server and database handle. `gates` holds their calls, `act` is what can be done to a
+//! session, `look` what it is like afterwards. Recordings of the real class were made on such a stand, and are compared
 //! with what the class here does on this one.
 
 use std::collections::BTreeMap;
@@ -245,7 +245,7 @@ fn relative(at_ms: u64) -> i64 {
 
 /// A time as it comes into the stand.
 fn absolute(at_ms: i64) -> i64 {
-    at_ms + super::signed(BASE_MS)
+    at_ms.saturating_add(super::signed(BASE_MS))
 }
 
 /// The reading of the stand's clock.

@@ -156,5 +156,5 @@ impl Shared {
 
 /// Counts one on and gives the count before.
 pub(super) fn next(count: &Cell<u64>) -> u64 {
-    count.replace(count.get() + 1)
+    count.replace(count.get().saturating_add(1))
 }

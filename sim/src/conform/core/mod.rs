@@ -1,8 +1,8 @@
 //! The session class on a stand against recordings of the real one: programs of operations and gates, compared step by
 //! step.
 //!
-//! [`program`] reads them, [`replay`] does to the class here what was done to the recorded one and finds with [`compare`]
-//! where they part, [`summary`] adds up what came of all. `sim/data/README.md` says where the recordings come from, and
+//! `program` reads them, `replay` does to the class here what was done to the recorded one and finds with `compare`
+//! where they part, `summary` adds up what came of all. `sim/data/README.md` says where the recordings come from, and
 //! `sim/CORE.md` what is compared and what came of it.
 
 mod compare;

@@ -52,15 +52,33 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Doing {
     /// Something to a session.
-    Act { session: usize, act: Act },
+    Act {
+        /// The session.
+        session: usize,
+        /// What is done to it.
+        act: Act,
+    },
     /// Lets a call go on.
-    Release { gate: u64, pauses: bool },
+    Release {
+        /// The gate where it waits.
+        gate: u64,
+        /// Whether the execution that it resumes pauses again.
+        pauses: bool,
+    },
     /// Makes one fail.
-    Fail { gate: u64, failure: Failure },
+    Fail {
+        /// The gate where it waits.
+        gate: u64,
+        /// How.
+        failure: Failure,
+    },
     /// Lets all go on, the oldest first, at most sixty.
     Drain,
     /// Moves the clock.
-    Advance { ms: u64 },
+    Advance {
+        /// By so many milliseconds.
+        ms: u64,
+    },
 }
 
 #[derive(Deserialize)]
@@ -125,8 +143,12 @@ fn program(line: &str) -> Result<Program, String> {
     let line: Line =
         serde_json::from_str(line).map_err(|error| format!("is no program: {}", shown(&error.to_string())))?;
     let id = line.p.as_str().map_or_else(|| line.p.to_string(), str::to_owned);
+    let wrong = |problem: &str| format!("program {}: {problem}", shown(&id));
     if line.cfg.sessions.is_empty() {
-        return Err(format!("program {}: has no session", shown(&id)));
+        return Err(wrong("has no session"));
+    }
+    if !are_within_reach(&line) {
+        return Err(wrong("has a time that is more than thirty years away"));
     }
     let mut steps: Vec<Step> = Vec::new();
     for (index, fields) in line.steps.into_iter().enumerate() {
@@ -135,6 +157,21 @@ fn program(line: &str) -> Result<Program, String> {
         steps.push(step);
     }
     Ok(Program { id, name: line.name, setup: line.cfg, steps })
+}
+
+/// The longest time that is understood, in milliseconds.
+const MS_MAX: u64 = 1_000_000_000_000;
+
+/// Whether every time of a program is one that can be added to another.
+fn are_within_reach(line: &Line) -> bool {
+    let advances = line.steps.iter().filter_map(|step| step.get("d").and_then(Value::as_u64));
+    let advanced_ms = advances.fold(0u64, u64::saturating_add);
+    let stored = line.cfg.sessions.iter().flat_map(|session| {
+        let activity = session.storage.data.get("last-activity-ms").and_then(Value::as_i64);
+        activity.into_iter().chain(session.storage.alarm)
+    });
+    let settings = [line.cfg.timeout, line.cfg.max_paused, advanced_ms];
+    settings.into_iter().chain(stored.map(i64::unsigned_abs)).all(|ms| ms <= MS_MAX)
 }
 
 fn step(fields: Map<String, Value>, before: &[Step], sessions: usize) -> Result<Step, String> {
