@@ -27,6 +27,8 @@ impl Isolate {
     pub(super) fn watch_idle(&self, event_loop: &EventLoop) {
         let instances: Vec<Rc<Instance>> = self.objects.borrow().values().map(Rc::clone).collect();
         for instance in instances {
+            // Fact: 16. Locally pending timers and background work keep an object; in production only since autumn 2026.
+            // [R:EV2, D:changelog 2026-10-01, I:cloudflare/cloudflare-docs#33454]
             let is_idle = instance.is_idle() && !instance.io.has_timers();
             if !is_idle {
                 instance.idle_since_ms.set(None);
@@ -42,6 +44,8 @@ impl Isolate {
                         });
                     }
                 });
+                // Fact: 15. Locally an idle object goes 10 s after its last activity; nothing of it is called. [R:EV1,
+                // S:server/server.c++ handleShutdown]
                 event_loop.run_past_gate(since_ms + LOCAL_IDLE_MS, ctx, look);
             }
         }

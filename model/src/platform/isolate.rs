@@ -429,7 +429,7 @@ fn apply(instance: &Rc<Instance>, batch: Batch) {
     let sooner = change.to.filter(|due| durable.letter_due.is_none_or(|on_its_way| *due < on_its_way));
     let running = durable.running.is_some();
     durable.retry_waits &= change.to.is_some();
-    // Locally the retry that waits runs it (platform fact 83).
+    // Fact: 83. Locally an alarm set during a retry wait is run by that retry and counted as one. [R:A9]
     let is_taken = durable.retry_waits && Isolate::current(|isolate| isolate.switches.is_local);
     drop(durable);
     if let Some(due) = sooner.filter(|_| !running && !is_taken) {

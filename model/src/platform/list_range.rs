@@ -40,6 +40,7 @@ impl ListRange {
 
     /// What `list` throws for options that make no sense (platform fact 57).
     pub(super) fn check(&self) -> Result<(), JsError> {
+        // Fact: 57. A list with a limit below one, or with two lower bounds, is refused. [R:S2]
         if self.start.is_some() && self.start_after.is_some() {
             return Err(JsError::type_error("list() cannot be called with both start and startAfter values."));
         }

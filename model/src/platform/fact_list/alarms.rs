@@ -21,7 +21,7 @@ pub(super) const FACTS: &[Fact] = facts! {
     "80" "An alarm set inside one that throws replaces the retry and counts from 0." ["R:A7"] modelled;
     "81" "An alarm deleted inside one that throws is not tried again." ["R:A6, D:alarms"] modelled;
     "82" "A deletion during a retry wait cancels the retry." ["R:A10"] modelled;
-    "83" "Locally an alarm set during a retry wait is run by that retry and counted as one." ["R:A9"] missed_bug("an alarm that comes late and counted because a retry was waiting");
+    "83" "Locally an alarm set during a retry wait is run by that retry and counted as one." ["R:A9"] modelled;
     "84" "An abort or a failing section inside alarm() counts as a failure." ["R:A17, R:A18"] modelled;
     "85" "Failures that are not the code's are retried without end, up to 2^10 s apart." ["S:api/global-scope.h alarmRetryCountsAgainstLimit, S:server/alarm-scheduler.c++"] false_alarm("an alarm that is given up after six resets by the platform");
     "86" "After a reset from outside the newer build repeats the alarm as a first try; locally the older one never does." ["R11:A27, R26:A27"] missed_bug("an alarm that is never repeated after a local reset of the older build");

@@ -6,8 +6,8 @@ pub(super) const FACTS: &[Fact] = facts! {
     "12" "A stub sends nothing; the first event constructs the object." ["D:durable-object-lifecycle"] modelled;
     "13" "An idle object leaves memory after 10 s where it can hibernate, after 70 to 140 s where it cannot." ["D:durable-object-lifecycle"] missed_bug("an object that goes by itself while it is idle; plans evict where they say so");
     "14" "A timer, an awaited fetch, an accepted ordinary socket or an event in progress keeps an object from hibernating." ["D:durable-object-lifecycle"] modelled;
-    "15" "Locally an idle object goes 10 s after its last activity; nothing of it is called." ["R:EV1, S:server/server.c++ handleShutdown"] missed_bug("an object that goes by itself after 10 s");
-    "16" "Locally pending timers and background work keep an object; in production only since autumn 2026." ["R:EV2, D:changelog 2026-10-01, I:cloudflare/cloudflare-docs#33454"] missed_bug("work that an eviction under the old rule cuts off");
+    "15" "Locally an idle object goes 10 s after its last activity; nothing of it is called." ["R:EV1, S:server/server.c++ handleShutdown"] modelled;
+    "16" "Locally pending timers and background work keep an object; in production only since autumn 2026." ["R:EV2, D:changelog 2026-10-01, I:cloudflare/cloudflare-docs#33454"] modelled;
     "17" "Outbound TCP and sockets hold an object up to 15 minutes in production; a plain fetch does not." ["I:cloudflare/cloudflare-docs#31324"] false_alarm("an object with an open database connection that the model evicts");
     "18" "A request in progress keeps the instance, however long it takes." ["R:EV3"] modelled;
     "19" "A client that goes away does not stop the handler of its request." ["R:CL1"] modelled;

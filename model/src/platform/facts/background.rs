@@ -89,7 +89,7 @@ fn fact_142_the_close_of_a_client_reaches_the_object() {
                             mark(format!("closed {code}"));
                         }
                     });
-                    socket.close(4001, "bye");
+                    socket.close(4001, "bye").expect("in its own context");
                 })
             });
             pause(100).await;

@@ -128,7 +128,7 @@ fn fact_3_a_call_by_id_constructs_an_instance_that_never_learns_its_name() {
                 }
                 Ok(Value::Null)
             },
-            |world| async move {
+            move |world| async move {
                 world.post(|| {
                     Box::pin(async {
                         drop(Stub::by_id(key("p")).rpc(&CALL, "set", Value::Null).await);
