@@ -53,9 +53,9 @@ fn what_is_no_program_is_refused_in_one_sentence() {
         ("binary", b"\x00\xff\xfe", "is neither gzip nor text in UTF-8"),
         ("cut.gz", b"\x1f\x8b\x08\x00\x00\x00", "is no whole gzip file"),
         ("no-steps", br#"{"p":1}"#, "line 1: is no program: missing field `cfg`"),
-        ("session", session.as_bytes(), "program d0, step 0: is of session 9, and there are 1"),
-        ("operation", operation.as_bytes(), "program d0, step 0: unknown variant `fly`"),
-        ("far", far.as_bytes(), "program d0: has a time that is more than thirty years away"),
+        ("session", session.as_bytes(), "line 1: program d0, step 0: is of session 9, and there are 1"),
+        ("operation", operation.as_bytes(), "line 1: program d0, step 0: unknown variant `fly`"),
+        ("far", far.as_bytes(), "line 1: program d0: has a time that is more than thirty years away"),
         ("second", br#"{"p":1"#, "line 1: is no program: EOF"),
     ];
     for (name, bytes, told) in files {
