@@ -189,7 +189,7 @@ impl ObjectContext {
     /// `ctx.waitUntil(promise)`: the work goes on by itself and nobody sees its failure (platform facts 125-128).
     pub fn wait_until<T: Background>(&self, work: Promise<T>) {
         if let Some(state) = &self.instance.state {
-            return state.wait_until(Box::pin(async move { work.wait().await.failure().map_or(Ok(()), Err) }));
+            state.wait_until(Box::pin(async move { work.wait().await.failure().map_or(Ok(()), Err) }));
         }
         // Fact: 128. In an object waitUntil adds nothing. [I:cloudflare/workerd#877, D:state]
         #[cfg(test)]

@@ -98,8 +98,7 @@ const SHOWN: usize = 20;
 
 /// How many programs are whole and in what the others part first; where the first of those do; the sum.
 fn text(summary: &Summary) -> String {
-    let mut rows =
-        vec![vec!["programs".to_owned(), String::new()], vec![summary.whole.to_string(), "whole".to_owned()]];
+    let mut rows = vec![vec![summary.whole.to_string(), "whole".to_owned()]];
     rows.extend(summary.by_kind().iter().map(|(what, count)| vec![count.to_string(), format!("part first in {what}")]));
     let mut out = table(&rows, &[0]);
     for played in summary.parting.iter().take(SHOWN) {
