@@ -9,7 +9,7 @@ use crate::config::HostConfig;
 use crate::front::EdgeInlet;
 use crate::net::server;
 use crate::platform::{
-    Class, Cluster, ClusterConfig, Control, DurableObject, ObjectContext, ObjectKey, RuntimeBuild, Worker,
+    Class, Cluster, ClusterConfig, Control, DurableObject, ObjectContext, ObjectKey, RuntimeBuild, Switches, Worker,
 };
 use crate::rt;
 use crate::session::owner_object::{OWNER_CLASS, OwnerObject};
@@ -37,8 +37,13 @@ pub struct Deployment {
 }
 
 impl Deployment {
-    /// Deploys the host.
+    /// Deploys the host on a platform with the habits of that build.
     pub fn start(config: HostConfig, isolate_count: u32, build: RuntimeBuild) -> Deployment {
+        Self::start_with(config, isolate_count, build, Switches::default())
+    }
+
+    /// The same on one with other habits.
+    pub fn start_with(config: HostConfig, isolate_count: u32, build: RuntimeBuild, switches: Switches) -> Deployment {
         let (of_owner, of_edge) = (config.clone(), Arc::new(config.clone()));
         let session: Class = Arc::new(move |ctx: ObjectContext| -> Rc<dyn DurableObject> {
             SessionObject::new(ctx, Rc::new(config.clone()))
@@ -47,7 +52,7 @@ impl Deployment {
             OwnerObject::new(ctx, Rc::new(of_owner.clone()))
         });
         let classes = BTreeMap::from([(CLASS, session), (OWNER_CLASS, owner)]);
-        let cluster = Cluster::start(ClusterConfig { isolate_count, build, classes });
+        let cluster = Cluster::start_with(ClusterConfig { isolate_count, build, classes }, switches);
         let worker = Worker::start(&cluster, "edge", EDGE.ip());
         let inlet = EdgeInlet::new(worker.handle(), of_edge);
         worker.node().run(move || async move {

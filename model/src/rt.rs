@@ -28,6 +28,10 @@ pub trait Director {
     fn decide(&self, who: &str, what: &str, below: u64) -> u64;
     /// A named delay in whole milliseconds above the base of that kind of delay.
     fn delay_ms(&self, who: &str, what: &str) -> u64;
+    /// Something that a calm platform never does, by a dotted name; 0 for not.
+    fn stray(&self, _who: &str, _what: &str) -> u64 {
+        0
+    }
     /// Lifts a due time to the grid on which this world's events meet (identity when the world has none).
     fn round_up_ms(&self, at_ms: u64) -> u64;
     /// Asked at the begin and the end of every operation; nothing lets it be, as nearly always.
@@ -176,6 +180,11 @@ pub fn decide(who: &str, what: &str, below: u64) -> u64 {
 /// A named delay in whole milliseconds above the base; 0 when nobody directs the world.
 pub fn decide_delay(who: &str, what: &str) -> u64 {
     with_director(0, |director| director.delay_ms(who, what))
+}
+
+/// Something that a calm platform never does: how much of it, or how late, and 0 for not, as always when nobody directs.
+pub fn stray(who: &str, what: &str) -> u64 {
+    with_director(0, |director| director.stray(who, what))
 }
 
 /// Lifts a due time to the world's grid.

@@ -8,6 +8,16 @@ use crate::operation::{Disturbance, Edge, Intervention, OperationPoint};
 use crate::platform::JsError;
 use crate::rt::Director;
 
+thread_local! {
+    /// What the platform does by itself in this test.
+    static STRAYS: RefCell<Vec<(&'static str, u64)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// From now on the platform strays so much in one thing.
+pub(crate) fn stray(what: &'static str, value: u64) {
+    STRAYS.with_borrow_mut(|strays| strays.push((what, value)));
+}
+
 /// What happens at one edge of the n-th operation of a name.
 pub(crate) struct Rule {
     operation: &'static str,
@@ -173,6 +183,11 @@ impl Director for Script {
 
     fn delay_ms(&self, _: &str, _: &str) -> u64 {
         0
+    }
+
+    fn stray(&self, _: &str, what: &str) -> u64 {
+        STRAYS
+            .with_borrow(|strays| strays.iter().find(|(question, _)| *question == what).map_or(0, |(_, value)| *value))
     }
 
     fn round_up_ms(&self, at_ms: u64) -> u64 {

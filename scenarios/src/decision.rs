@@ -5,6 +5,7 @@
 //! question, another actor's or an earlier step's, never moves it.
 
 mod delay;
+mod strays;
 #[cfg(test)]
 mod tests;
 
@@ -13,11 +14,12 @@ use crate::plan::{Plan, Severity, client_of};
 use crate::rng::Rng;
 use crate::seed::Entropy;
 use crate::trace::Drawn;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-pub use delay::DELAY_MS_MAX;
+pub use delay::{DELAY_MS_MAX, delay_ranges};
+pub use strays::{STRAYS, Stray, is_stray};
 
 /// The name of one decision.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,6 +85,8 @@ pub struct DecisionSource {
     entropy: Option<Entropy>,
     severity: Severity,
     pins: BTreeMap<DecisionName, Pin>,
+    /// Questions that a pin is about.
+    pinned: BTreeSet<Arc<str>>,
     actors: BTreeMap<Arc<str>, Actor>,
     record: Vec<Drawn>,
     round_up_ms: Option<u64>,
@@ -127,6 +131,7 @@ impl DecisionSource {
         Ok(Self {
             entropy: plan.entropy,
             severity: plan.world.severity,
+            pinned: pins.keys().map(|name| Arc::clone(&name.what)).collect(),
             pins,
             actors: BTreeMap::new(),
             record: Vec::with_capacity(RECORD_ROOM),
@@ -169,6 +174,23 @@ impl DecisionSource {
         self.take(who, what, below, |stream| match severity {
             Severity::Calm => 0,
             _ => delay::draw_ms(severity, what, stream.make()),
+        })
+    }
+
+    /// Decides on something that a calm platform never does; calm is 0, and is not even asked where nothing else can be
+    /// answered: without entropy, or in a calm world, unless a pin is about the question.
+    ///
+    /// # Errors
+    /// A pin beyond the widest range of the question.
+    pub fn decide_stray(&mut self, who: &str, what: &str) -> Result<u64, PinOutOfRange> {
+        let severity = if self.entropy.is_some() { self.severity } else { Severity::Calm };
+        if severity == Severity::Calm && !self.pinned.contains(what) {
+            return Ok(0);
+        }
+        let stray = Stray::of(what);
+        self.take(who, what, stray.most() + 1, |stream| match severity {
+            Severity::Calm => 0,
+            _ => stray.draw(severity, stream.make()),
         })
     }
 

@@ -11,6 +11,7 @@ mod identity;
 mod parse;
 #[cfg(test)]
 mod sample;
+mod switches;
 #[cfg(test)]
 mod tests;
 mod validate;
@@ -29,6 +30,9 @@ pub use fault::{Edge, Effect, ErrorFlag, ErrorKind, FaultPlan, Interruptible, Re
 pub use identity::{Elicitation, Token};
 #[cfg(test)]
 pub(crate) use sample::sample;
+pub use switches::{
+    AfterReset, CodeUpdate, ColdAlarmName, DeleteAll, Eviction, SocketsAfterReset, Switches, TURNED, Turned,
+};
 pub use validate::{CLIENT_COUNT_MAX, CODE_BYTES_MAX, FAULT_COUNT_MAX, SPAN_MS_MAX, STEP_COUNT_MAX};
 
 /// The version of the plan format that this build writes, and the newest it reads.
@@ -90,6 +94,9 @@ pub struct World {
     /// Which build of the runtime is modelled, where the two known ones differ.
     #[serde(default)]
     pub runtime_build: RuntimeBuild,
+    /// Habits of the platform that the build does not settle.
+    #[serde(default, skip_serializing_if = "Switches::is_default")]
+    pub switches: Switches,
 }
 
 /// How badly the platform behaves by itself, without planned faults.

@@ -112,6 +112,12 @@ impl model::rt::Director for Director {
         self.taken(decided, 0)
     }
 
+    fn stray(&self, who: &str, what: &str) -> u64 {
+        let who = recorder::alias_of(who);
+        let decided = self.decisions.borrow_mut().decide_stray(&who, what);
+        self.taken(decided, 0)
+    }
+
     fn round_up_ms(&self, at_ms: u64) -> u64 {
         let grid = self.decisions.borrow_mut().round_up_ms();
         at_ms.next_multiple_of(self.taken(grid, 1))

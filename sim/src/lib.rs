@@ -14,6 +14,7 @@ compile_error!(
     "`sim` needs the simulation switched on: unset RUSTFLAGS, which replaces the list in .cargo/config.toml, or add `--cfg madsim` to it"
 );
 
+pub mod assumptions;
 pub mod bench;
 pub mod callers;
 pub mod campaign;
@@ -35,6 +36,7 @@ pub mod interrupt;
 pub mod objects;
 pub mod planted;
 pub mod progress;
+pub mod questions;
 pub mod recorder;
 pub mod report;
 pub mod run;

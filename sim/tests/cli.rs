@@ -3,6 +3,8 @@
 //! Counts and the digest of the whole run are blanked, since every new event moves them; times and the digest of the
 //! telemetry are what a seed promises and stand as they are.
 
+#[path = "cli/assumptions.rs"]
+mod assumptions;
 #[path = "cli/bad_input.rs"]
 mod bad_input;
 #[path = "cli/bench.rs"]

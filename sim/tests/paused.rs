@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use scenarios::plan::{
-    Action, ClientPlan, Core, Elicitation, HostConfig, Plan, Response, RuntimeBuild, Settle, Severity, Step, VERSION,
-    World,
+    Action, ClientPlan, Core, Elicitation, HostConfig, Plan, Response, RuntimeBuild, Settle, Severity, Step, Switches,
+    VERSION, World,
 };
 use scenarios::rng::Rng;
 use scenarios::seed::{Entropy, Seed};

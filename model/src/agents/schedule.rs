@@ -7,8 +7,9 @@ use std::rc::{Rc, Weak};
 
 use super::{AgentHost, AgentState, DESTROY_PENDING_KEY, mcp_agent};
 use crate::config::KEEP_ALIVE_INTERVAL_MS;
-use crate::js::{EventLoop, call, js, rooted};
+use crate::js::{EventLoop, call, js, rooted, timer};
 use crate::platform::JsError;
+use crate::rt;
 use crate::telemetry::console_error;
 
 crate::operations! {
@@ -90,6 +91,11 @@ impl<H: AgentHost> KeepAlive<H> {
         let host = Rc::clone(&host);
         // Fact: 226. A waitUntil tail runs before, after or among what the next request does. [fact 176]
         let tail = call(rooted("keep-alive released", async move {
+            let late_ms = rt::stray(host.agent().ctx.label(), "tail");
+            if late_ms > 0 {
+                // Nothing says that the tail comes before what the next event does.
+                timer(late_ms).wait().await;
+            }
             if let Err(error) = Rc::clone(&host).schedule_next_alarm().await {
                 let label = host.agent().ctx.label();
                 console_error(label, "[Agent] Failed to reschedule alarm after keepAlive dispose:", &error);

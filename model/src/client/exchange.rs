@@ -12,6 +12,7 @@ use super::reading::{Progress, Told, is_success};
 use super::wire::Message;
 use super::{Answer, Asked, Cut, Op, Outcome, RequestOutcome};
 use crate::net::timer::with_deadline;
+use crate::rt;
 
 /// What is sent.
 pub(super) struct Exchange<'a> {
@@ -44,8 +45,8 @@ impl Client {
         let label = &self.config.label;
         let ids = message.map_or(&[][..], |message| &message.ids);
         let session = self.told_session(op);
-        let asked =
-            Asked { op, ids, cursor: None, of, session: session.as_deref(), patience_ms: self.told_patience_ms() };
+        let patience_ms = self.config.persona.map(|_| deadline_ms.saturating_sub(rt::now_ms()));
+        let asked = Asked { op, ids, cursor: None, of, session: session.as_deref(), patience_ms };
         let request = self.observer.request_begin(label, &asked);
         let (cursor, own_hint) = (RefCell::default(), Cell::new(None));
         let hint_ms = self.shared_hint().unwrap_or(&own_hint);

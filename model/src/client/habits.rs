@@ -96,6 +96,7 @@ impl Client {
         if persona.listens == Listens::BeforeInitialized {
             self.start_listening().await;
         }
+        let session = self.session();
         let deadline_ms = self.patience_ends_ms();
         let message = Message::initialized();
         let initialized = Exchange { op: Op::Initialized, message: Some(&message), cut: None, of: None, deadline_ms };
@@ -104,7 +105,8 @@ impl Client {
             self.end_client(persona, "its handshake failed").await;
             return initialized;
         }
-        if persona.listens == Listens::AfterInitialized {
+        // Its person may have closed it meanwhile.
+        if persona.listens == Listens::AfterInitialized && self.session() == session {
             self.start_listening().await;
         }
         initialized

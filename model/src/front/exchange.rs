@@ -12,6 +12,7 @@ use crate::js::{Ctx, EventLoop, Lane, Promise};
 use crate::net::server::{ExchangeId, RequestHead};
 use crate::net::{BodyError, Reply};
 use crate::platform::{JsError, module_scope};
+use crate::rt;
 
 /// Lanes of the exchanges in progress, one a connection of a client, for the connections that have mail for them.
 #[derive(Clone, Default)]
@@ -42,6 +43,14 @@ impl Lanes {
 #[derive(Default)]
 struct Exchanges(RefCell<BTreeMap<ExchangeId, Rc<Exchange>>>);
 
+/// When it is noticed that a client has left.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Notices {
+    AtOnce,
+    AtNextWrite,
+    Never,
+}
+
 type Listener = Box<dyn Fn()>;
 
 /// One exchange.
@@ -56,6 +65,8 @@ pub(super) struct Exchange {
     reply: RefCell<Option<Reply>>,
     body: Promise<Result<Bytes, BodyError>>,
     gone: Cell<bool>,
+    /// When the platform notices that the client has left.
+    notices: Cell<Notices>,
     on_gone: RefCell<Option<Listener>>,
     written: Cell<u64>,
     drains: RefCell<BTreeMap<u64, Promise<Result<(), JsError>>>>,
@@ -84,6 +95,7 @@ impl Exchange {
             reply: RefCell::new(Some(reply)),
             body: Promise::new(),
             gone: Cell::new(false),
+            notices: Cell::new(Notices::AtOnce),
             on_gone: RefCell::new(None),
             written: Cell::new(0),
             drains: RefCell::default(),
@@ -138,10 +150,17 @@ impl Exchange {
     /// Writes a piece of a streamed answer; settles when the connection has taken it, and never if the client left.
     pub fn write(&self, bytes: Bytes) -> Promise<Result<(), JsError>> {
         let taken = Promise::new();
+        if self.notices.get() == Notices::Never {
+            taken.settle(Ok(()));
+            return taken;
+        }
         if let Some(reply) = self.reply.borrow().as_ref() {
             self.written.set(self.written.get() + 1);
             self.drains.borrow_mut().insert(self.written.get(), taken.clone());
             reply.write(bytes);
+        }
+        if self.notices.replace(Notices::AtOnce) == Notices::AtNextWrite {
+            self.leaving_noticed();
         }
         taken
     }
@@ -181,7 +200,18 @@ impl Exchange {
         done.into_values().for_each(|taken| taken.settle(Ok(())));
     }
 
+    /// The client's connection is gone, which is noticed now, later, or never.
     pub(super) fn client_left(&self) {
+        // Fact: 146. A client that left a stream is noticed at a later write, if at all. [R11:SSE2, R26:SSE2]
+        // Fact: 225. A departed client is noticed at once, at the next write, or never. [facts 146, 199]
+        match rt::stray(self.peer(), "leaving") {
+            0 => self.leaving_noticed(),
+            1 => self.notices.set(Notices::AtNextWrite),
+            _ => self.notices.set(Notices::Never),
+        }
+    }
+
+    fn leaving_noticed(&self) {
         // Fact: 19. A client that goes away does not stop the handler of its request. [R:CL1]
         if self.gone.replace(true) {
             return;

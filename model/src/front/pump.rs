@@ -12,6 +12,7 @@ use crate::defect::defect;
 use crate::js::{EventLoop, call};
 use crate::mcp::{self, Frame};
 use crate::platform::{ClientSocket, JsError, SocketEvent};
+use crate::rt;
 use crate::telemetry::log_event;
 
 /// Which kind of stream is pumped.
@@ -58,6 +59,12 @@ pub(super) fn stream(exchange: &Rc<Exchange>, session_id: &str, socket: ClientSo
         // Fact: 202. An object that is aborted in a call ends its streams cleanly, and the row of the call stays.
         // [RA:MC6]
         // Fact: 224. A stream ends cleanly, breaks, or stays silent when its object or worker dies. [facts 145, 202]
+        SocketEvent::Close(1006, _) => match rt::stray(pumping.socket.label().as_ref(), "stream.end") {
+            0 => pumping.writer.end(),
+            1 => pumping.writer.break_off(),
+            // The client is told nothing: it has its keepalives until the stream is too old.
+            _ => {}
+        },
         SocketEvent::Close(..) => pumping.writer.end(),
     });
 }

@@ -147,6 +147,14 @@ impl SseWriter {
         drop(call(async move { writer.finish().await }));
     }
 
+    /// The session's object is lost and the client's stream breaks off.
+    pub fn break_off(&self) {
+        if !self.over.replace(true) {
+            self.stop_keepalive();
+            self.exchange.cut();
+        }
+    }
+
     /// The client is not draining, a write was refused, or the client has left: the body is cut and the session's object
     /// told so.
     fn give_up(&self) {

@@ -44,6 +44,8 @@ pub struct IoContext {
     pub(super) timers_jammed: Cell<bool>,
     /// Timers that are armed.
     pub(super) timers: Cell<u32>,
+    /// Operations until the platform resets it; never for 0.
+    fuse: Cell<u32>,
 }
 
 impl IoContext {
@@ -61,6 +63,7 @@ impl IoContext {
             tasks: RefCell::default(),
             timers_jammed: Cell::new(false),
             timers: Cell::new(0),
+            fuse: Cell::new(0),
         })
     }
 
@@ -79,9 +82,26 @@ impl IoContext {
         drop((self.blocked.take(), self.sections_waiting.take()));
     }
 
+    /// From now on it has so many operations; 0 for any number.
+    pub fn set_fuse(&self, operations: u32) {
+        self.fuse.set(operations);
+    }
+
+    /// Counts one operation; true for the last.
+    pub fn burns_out(&self) -> bool {
+        let left = self.fuse.get();
+        self.fuse.set(left.saturating_sub(1));
+        left == 1
+    }
+
+    /// True while no event from outside waits and none would have to.
+    pub fn is_open(&self) -> bool {
+        self.blocked.borrow().is_empty() && !self.is_gated()
+    }
+
     /// True while none of its code waits for anything.
     pub fn is_idle(&self) -> bool {
-        self.tasks.borrow().is_empty() && self.blocked.borrow().is_empty() && !self.is_gated()
+        self.tasks.borrow().is_empty() && self.is_open()
     }
 
     /// True while a timer of it is armed.

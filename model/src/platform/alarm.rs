@@ -113,7 +113,6 @@ impl Isolate {
     fn deliver_alarm(&self, event_loop: &Rc<EventLoop>, key: &ObjectKey, info: AlarmInfo, late_ms: u64) {
         // Fact: 90. An alarm wakes an object that was evicted; the constructor runs first. [R:EV4]
         let instance = self.instance(event_loop, key, WokenBy::Alarm);
-        instance.idle_since_ms.set(None);
         if event_loop.is_shut(&instance.io, 0) {
             // Its constructor has shut the gate (platform fact 37).
             return self.post_late(key, info, event_loop.now_ms(), late_ms);
@@ -131,6 +130,7 @@ impl Isolate {
             durable.running = Some(info);
             durable.touched = false;
         }
+        instance.event_begins();
         instance.alarm_running.set(Some(info));
         // Fact: 73. While an alarm runs its slot is empty unless a new one was set since. [R:A4, R:A13, R:A8]
         instance.store.show_alarm(None);
@@ -159,7 +159,12 @@ impl Isolate {
     }
 
     fn alarm_ended(&self, instance: &Rc<Instance>, info: AlarmInfo, ended: Result<(), JsError>) {
+        if instance.is_zombie() {
+            // What became of its alarm was settled by the reset.
+            return;
+        }
         instance.alarm_running.set(None);
+        instance.event_ends(&EventLoop::current());
         let touched = {
             let mut durable = lock(&instance.store.durable);
             durable.running = None;
@@ -171,14 +176,28 @@ impl Isolate {
         match ended {
             // Fact: 80. An alarm set inside one that throws replaces the retry and counts from 0. [R:A7]
             // Fact: 81. An alarm deleted inside one that throws is not tried again. [R:A6, D:alarms]
-            Err(_) if !touched => self.retry_alarm(instance, info),
-            _ => self.arm_next(instance),
+            Err(_) if !touched => self.retry_alarm(instance, info, true),
+            Ok(()) if !touched && self.alarm_comes_again(instance, info) => {}
+            _ => self.arm_next(instance, info),
         }
+    }
+
+    /// Whether nobody was told that it has succeeded, so that it is delivered once more.
+    fn alarm_comes_again(&self, instance: &Rc<Instance>, info: AlarmInfo) -> bool {
+        // Fact: 211. An alarm may be delivered again, with its count at 0 or higher. [facts 70, 79, 86]
+        let after_ms = rt::stray(&instance.io.label, "alarm.again");
+        if after_ms == 0 {
+            return false;
+        }
+        lock(&instance.store.durable).alarm = Some(info.scheduled_ms);
+        let again = AlarmInfo::first(info.scheduled_ms);
+        self.cluster.post_alarm(&instance.key, again, EventLoop::current().now_ms() + after_ms);
+        true
     }
 
     /// An abort inside `alarm()` counts as a failure (platform fact 84); an alarm whose wake-up was given up for a change
     /// that is lost now is armed again.
-    pub(super) fn alarm_after_reset(&self, instance: &Instance) {
+    pub(super) fn alarm_after_reset(&self, instance: &Instance, is_failure: bool) {
         let (running, touched, armed) = {
             let mut durable = lock(&instance.store.durable);
             durable.running = None;
@@ -186,23 +205,53 @@ impl Isolate {
         };
         match running {
             // Fact: 84. An abort or a failing section inside alarm() counts as a failure. [R:A17, R:A18]
-            Some(info) if !touched => self.retry_alarm(instance, info),
-            _ if !armed => self.arm_next(instance),
+            Some(info) if !touched => self.retry_alarm(instance, info, is_failure),
+            Some(info) if !armed => self.arm_next(instance, info),
+            None if !armed => self.arm(instance),
             _ => {}
         }
     }
 
-    /// An alarm that was set while this one ran, and is durable already, starts after it (platform fact 74).
-    fn arm_next(&self, instance: &Instance) {
+    /// An alarm that was set while this one ran, and is durable already, starts after it (platform fact 74), unless it was
+    /// set to the very time of this one.
+    fn arm_next(&self, instance: &Instance, ran: AlarmInfo) {
+        let stored = lock(&instance.store.durable).alarm;
+        if stored != Some(ran.scheduled_ms) {
+            return self.arm(instance);
+        }
+        // Fact: 87. An alarm set, inside alarm(), to the very time that runs is lost locally, and late by tens of seconds in
+        // production. [R:A26, I:cloudflare/workerd#6866, I:cloudflare/cloudflare-docs#18324]
+        // Fact: 213. An alarm re-armed for the running millisecond is lost, or late by tens of seconds. [fact 87]
+        let late_ms = rt::stray(&instance.io.label, "alarm.stuck");
+        platform_event!("alarm.stuck", instance.io.label, due_at_ms = ran.scheduled_ms, late_ms = late_ms);
+        if late_ms > 0 {
+            let again = AlarmInfo::first(ran.scheduled_ms);
+            self.cluster.post_alarm(&instance.key, again, EventLoop::current().now_ms() + late_ms);
+        }
+    }
+
+    /// The alarm that is stored is armed.
+    fn arm(&self, instance: &Instance) {
         let stored = lock(&instance.store.durable).alarm;
         if let Some(at) = stored {
             self.cluster.post_alarm(&instance.key, AlarmInfo::first(at), at);
         }
     }
 
-    /// A failed delivery is tried again unless the alarm was set or deleted since (platform facts 76, 80, 81).
-    fn retry_alarm(&self, instance: &Instance, info: AlarmInfo) {
-        if info.retry_count >= RETRIES_MAX {
+    /// Locally what runs while its object is reset under it comes to its end as a zombie and is never repeated, although
+    /// its past time is shown.
+    pub(super) fn forget_running_alarm(&self, instance: &Instance) {
+        let mut durable = lock(&instance.store.durable);
+        durable.running = None;
+        if let Some(info) = instance.alarm_running.take().filter(|_| !durable.touched) {
+            durable.alarm = Some(info.scheduled_ms);
+        }
+    }
+
+    /// A failed delivery is tried again unless the alarm was set or deleted since (platform facts 76, 80, 81); one that did
+    /// not fail by itself counts as none.
+    fn retry_alarm(&self, instance: &Instance, info: AlarmInfo, is_failure: bool) {
+        if is_failure && info.retry_count >= RETRIES_MAX {
             return;
         }
         // Fact: 76. A failed alarm is tried again after 2, 4, … 64 s, each up to a quarter longer. [R:AL1, R:A8,
@@ -210,7 +259,13 @@ impl Isolate {
         let base = RETRY_BASE_MS << info.retry_count;
         let label = &instance.io.label;
         let delay = base + rt::decide(label, "alarm.retry-jitter", base / 4 + 1);
-        let retry = AlarmInfo { retry_count: info.retry_count + 1, ..info };
+        // Fact: 86. After a reset from outside the newer build repeats the alarm as a first try; locally the older one never
+        // does. [R11:A27, R26:A27]
+        // Fact: 212. A retry is up to a quarter late, and may lose its count. [facts 76, 79]
+        let is_forgotten = rt::stray(label, "alarm.count-lost") > 0;
+        let (retry_count, delay) =
+            if is_forgotten { (0, 0) } else { (info.retry_count + u32::from(is_failure), delay) };
+        let retry = AlarmInfo { retry_count, ..info };
         // Fact: 77. While a retry waits the past time is shown; after the last failure nothing. [R:A8, R:AL1]
         lock(&instance.store.durable).alarm = Some(info.scheduled_ms);
         if !instance.store.alarm_in_flight() {

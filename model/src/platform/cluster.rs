@@ -61,7 +61,7 @@ pub(super) struct Durable {
 
 pub(super) struct State {
     pub config: ClusterConfig,
-    pub switches: Switches,
+    switches: Switches,
     nodes: Vec<(IsolateId, Node, Arc<Inbox>)>,
     placement: BTreeMap<ObjectKey, IsolateId>,
     objects: BTreeMap<ObjectKey, Arc<Mutex<Durable>>>,
@@ -84,12 +84,12 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Cluster {
-    /// Starts the isolates of `config`, each on a node of its own.
+    /// Starts the isolates of `config`, each on a node of its own, with the habits of its build.
     pub fn start(config: ClusterConfig) -> Self {
         Self::start_with(config, Switches::default())
     }
 
-    /// The same with flags, or in another place.
+    /// The same with other habits.
     pub fn start_with(config: ClusterConfig, switches: Switches) -> Self {
         let count = config.isolate_count;
         let cluster = Cluster(Arc::new(Mutex::new(State {
@@ -189,6 +189,11 @@ impl Cluster {
             // try. [R:RS4]
             self.post_alarm(key, AlarmInfo::first(due_ms), due_ms);
         }
+    }
+
+    /// The habits that the build does not settle.
+    pub(super) fn switches(&self) -> Switches {
+        lock(&self.0).switches
     }
 
     /// Ids of the isolates that run, oldest first.

@@ -131,11 +131,6 @@ impl JsError {
         ))
     }
 
-    /// What a handler threw as its caller sees it, kept as it was or not (platform facts 93, 99).
-    pub(super) fn across(self, is_kept: bool) -> Self {
-        if is_kept { JsError { remote: true, ..self } } else { self.across_call() }
-    }
-
     /// What a handler threw as its caller sees it: built-in types keep their name, a custom one moves into the message,
     /// flags it had from elsewhere are lost (platform facts 92, 93, 99).
     pub fn across_call(self) -> Self {

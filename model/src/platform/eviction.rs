@@ -29,7 +29,7 @@ impl Isolate {
         for instance in instances {
             // Fact: 16. Locally pending timers and background work keep an object; in production only since autumn 2026.
             // [R:EV2, D:changelog 2026-10-01, I:cloudflare/cloudflare-docs#33454]
-            let is_idle = instance.is_idle() && !instance.io.has_timers();
+            let is_idle = instance.is_idle(false) && !instance.io.has_timers();
             if !is_idle {
                 instance.idle_since_ms.set(None);
             } else if instance.idle_since_ms.get().is_none() {
@@ -53,13 +53,19 @@ impl Isolate {
 
     /// Evicts the object, if it is in memory and idle; says so just before.
     pub(super) fn evict_object(&self, event_loop: &EventLoop, key: &ObjectKey, found: Box<dyn FnOnce()>) {
-        let Some(instance) = self.living_instance(key).filter(|instance| instance.is_idle()) else { return };
+        let cuts_off_work = self.switches.evicts_pending_work;
+        let Some(instance) = self.living_instance(key).filter(|it| it.is_idle(cuts_off_work)) else { return };
         found();
-        platform_event!("object.gone", instance.io.label, reason = "evicted");
+        self.put_out(event_loop, &instance, "evicted");
+    }
+
+    /// An incarnation that is idle leaves memory.
+    pub(super) fn put_out(&self, event_loop: &EventLoop, instance: &Rc<Instance>, reason: &'static str) {
+        let key = &instance.key;
+        platform_event!("object.gone", instance.io.label, reason = reason);
         let sockets = std::mem::take(&mut *instance.sockets.borrow_mut());
         if !sockets.is_empty() {
-            // Fact: 200. An object evicted under an open GET starts again at the next call, and the GET goes on.
-            // [RA:MC4]
+            // Fact: 200. An object evicted under an open GET starts again at the next call, and the GET goes on. [RA:MC4]
             self.hibernated.borrow_mut().insert(key.clone(), sockets);
         }
         if instance.knows_name {
@@ -95,17 +101,20 @@ impl Isolate {
 }
 
 impl Instance {
-    /// Whether nothing of it is in progress and nothing is on its way out (platform fact 14).
-    fn is_idle(&self) -> bool {
-        // Fact: 14. A timer, an awaited fetch, an accepted ordinary socket or an event in progress keeps an object
-        // from hibernating. [D:durable-object-lifecycle]
+    /// Whether nothing of it is in progress and nothing is on its way out (platform fact 14); work in the background counts
+    /// unless an eviction cuts it off.
+    pub(super) fn is_idle(&self, cuts_off_work: bool) -> bool {
+        // Fact: 14. A timer, an awaited fetch, an accepted ordinary socket or an event in progress keeps an object from
+        // hibernating. [D:durable-object-lifecycle]
         // Fact: 18. A request in progress keeps the instance, however long it takes. [R:EV3]
         let is_quiet = self.calls.borrow().is_empty()
             && self.outgoing.borrow().is_empty()
             && self.closing.borrow().is_empty()
             && self.alarm_running.get().is_none();
         let is_durable = !self.store.dirty.get() && self.store.in_flight.borrow().is_empty();
+        // Fact: 16. Locally pending timers and background work keep an object; in production only since autumn 2026.
+        // [R:EV2, D:changelog 2026-10-01, I:cloudflare/cloudflare-docs#33454]
         // Fact: 201. Locally a 14 s call finishes on its instance, with a reference or without. [RA:MC5, RA:MC5b]
-        is_quiet && is_durable && self.io.is_idle()
+        is_quiet && is_durable && if cuts_off_work { self.io.is_open() } else { self.io.is_idle() }
     }
 }

@@ -25,12 +25,14 @@ mod eviction;
 mod gate;
 mod held;
 mod life;
+mod local;
 mod names;
 mod order;
 mod random;
 mod section;
 mod storage;
 mod storage_api;
+mod strays;
 mod switches;
 mod witness;
 
@@ -52,6 +54,7 @@ crate::operations! {
 type Answer = Result<Value, JsError>;
 type AtOperation = Box<dyn Fn(&OperationPoint<'_>) -> Disturbance>;
 type DrawDelay = Box<dyn Fn(&str, &str) -> u64>;
+type Stray = Box<dyn Fn(&str) -> u64>;
 type Decide = Box<dyn Fn(&str, &str, u64) -> u64>;
 
 /// A director made of closures; what is absent leaves the world calm.
@@ -61,6 +64,7 @@ struct Script {
     reset: Option<(&'static str, JsError)>,
     delay: Option<DrawDelay>,
     decide: Option<Decide>,
+    stray: Option<Stray>,
 }
 
 impl rt::Director for Script {
@@ -70,6 +74,10 @@ impl rt::Director for Script {
 
     fn delay_ms(&self, who: &str, what: &str) -> u64 {
         self.delay.as_ref().map_or(0, |delay| delay(who, what))
+    }
+
+    fn stray(&self, _who: &str, what: &str) -> u64 {
+        self.stray.as_ref().map_or(0, |stray| stray(what))
     }
 
     fn round_up_ms(&self, at_ms: u64) -> u64 {
@@ -87,6 +95,11 @@ impl rt::Director for Script {
 /// Puts the world under `script`; called before anything has run.
 fn direct(script: Script) {
     rt::begin_run(Some(Rc::new(script)), 10_000_000);
+}
+
+/// A platform that strays so much in one thing.
+fn straying(what: &'static str, value: u64) -> Script {
+    Script { stray: Some(Box::new(move |asked| if asked == what { value } else { 0 })), ..Script::default() }
 }
 
 /// Disturbs the `n`-th begin (from 1) of the operation `name`.
@@ -122,6 +135,24 @@ where
     Run: Future<Output = ()> + 'static,
 {
     play_in(1, build, handler, script);
+}
+
+/// The same on the older build with other habits.
+fn play_with<H, Fut, S, Run>(switches: Switches, handler: H, script: S)
+where
+    H: Fn(ObjectContext, &'static str, Value) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Answer> + 'static,
+    S: FnOnce(Rc<TestWorld>) -> Run + Send + 'static,
+    Run: Future<Output = ()> + 'static,
+{
+    run(move || async move {
+        let handler: super::test_world::Handler =
+            Arc::new(move |ctx, method, argument| Box::pin(handler(ctx, method, argument)));
+        let world = Rc::new(TestWorld::with(1, RuntimeBuild::May2026, switches, handler));
+        script(Rc::clone(&world)).await;
+        world.stop().await;
+        drop(marks());
+    });
 }
 
 /// The same in a world of several isolates.

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use super::alarm::AlarmInfo;
 use super::cluster::{Cluster, RuntimeBuild, lock};
 use super::error::JsError;
+use super::fate;
 use super::object::{DurableObject, Instance, ObjectContext, ObjectKey};
 use super::object_state::ObjectState;
 use super::operate::{self, Hold, Outcome};
@@ -25,6 +26,8 @@ crate::operations! {
     COMMIT = "platform · commit", Io, 0; "the turn's writes become durable"
 }
 
+/// Longest name that an alarm brings, in bytes.
+const ALARM_NAME_BYTES_MAX: usize = 1_024;
 /// Longest commit in milliseconds.
 const COMMIT_MAX_MS: u64 = 30_000;
 
@@ -77,10 +80,9 @@ pub fn module_scope<T: Default + 'static>() -> Rc<T> {
 impl Isolate {
     /// The inside of an isolate.
     pub fn new(id: IsolateId, cluster: Cluster, build: RuntimeBuild) -> Rc<Self> {
-        let switches = lock(&cluster.0).switches;
         Rc::new(Isolate {
             id,
-            switches,
+            switches: cluster.switches(),
             cluster,
             slots: SlotTable::default(),
             build,
@@ -129,6 +131,11 @@ impl Isolate {
         self.build == RuntimeBuild::November2026
     }
 
+    /// A reset from outside does not count as a failure of the alarm that runs, on the newer build (platform fact 86).
+    pub(super) fn spares_alarms(&self) -> bool {
+        self.build == RuntimeBuild::November2026
+    }
+
     /// A value over 2 MB is refused on the older build only (platform fact 55).
     pub(super) fn limits_values(&self) -> bool {
         self.build == RuntimeBuild::May2026
@@ -157,13 +164,13 @@ impl Isolate {
         // S:server/alarm-scheduler.c++]
         // Fact: 6. The alarm of a living instance, or of one evicted within the last 70 s, has the name it had.
         // [R:A25, R:EV4]
-        let store = Store::load(self.cluster.durable(key));
-        let is_told = match woken_by {
-            WokenBy::Name => true,
-            WokenBy::Id => false,
-            WokenBy::Alarm => self.build == RuntimeBuild::November2026 && lock(&store.durable).alarm_knows_name,
-        };
-        let knows_name = key.named && (is_told || self.remembers_name(event_loop, key));
+        let knows_name = key.named
+            && match woken_by {
+                WokenBy::Name => true,
+                _ if self.remembers_name(event_loop, key) => true,
+                WokenBy::Id => false,
+                WokenBy::Alarm => self.row_has_name(key) && self.cold_alarm_has_name(key),
+            };
         self.names.borrow_mut().remove(key);
         let class = self.cluster.class(key.class);
         self.construct(event_loop, key, knows_name, (store, None), |context| class(context))
@@ -179,12 +186,13 @@ impl Isolate {
         class: impl FnOnce(ObjectContext) -> Rc<dyn DurableObject>,
     ) -> Rc<Instance> {
         let io = event_loop.new_context(Owner::Object, key.label());
+        io.set_fuse(fate::draw_fuse(&io.label));
         let instance = Rc::new(Instance {
             key: key.clone(),
             knows_name,
             state,
             io: Rc::clone(&io),
-            store,
+            store: Store::load(self.cluster.durable(key)),
             object: RefCell::new(None),
             sockets: RefCell::default(),
             closing: RefCell::default(),
@@ -192,6 +200,9 @@ impl Isolate {
             outgoing: RefCell::default(),
             alarm_running: std::cell::Cell::new(None),
             idle_since_ms: std::cell::Cell::new(None),
+            is_blameless: std::cell::Cell::new(false),
+            zombie: RefCell::default(),
+            fate: fate::Fate::drawn(&io.label),
         });
         self.objects.borrow_mut().insert(key.clone(), Rc::clone(&instance));
         self.by_context.borrow_mut().insert(io.number, Rc::clone(&instance));
@@ -202,6 +213,21 @@ impl Isolate {
         let object = event_loop.with_ctx(ctx, || class(context));
         *instance.object.borrow_mut() = Some(object);
         instance
+    }
+
+    /// Whether whoever set the alarm knew its own name.
+    fn row_has_name(&self, key: &ObjectKey) -> bool {
+        lock(&self.cluster.durable(key)).alarm_knows_name
+    }
+
+    /// Whether an alarm that constructs its object brings the name.
+    fn cold_alarm_has_name(&self, key: &ObjectKey) -> bool {
+        // Fact: 11. Production names alarms that were created since spring 2026 only, and never names over 1024 bytes.
+        // [RN:AG9, I:cloudflare/partykit#390, I:cloudflare/partykit#378]
+        let has_name = self.switches.cold_alarm_has_name.unwrap_or(self.build == RuntimeBuild::November2026);
+        // Fact: 214. The alarm that constructs an instance has the name or not, which then holds for its life.
+        // [facts 7-11]
+        has_name && key.name.len() <= ALARM_NAME_BYTES_MAX && rt::stray(&key.label(), "alarm.nameless") == 0
     }
 
     pub(super) fn living_instance(&self, key: &ObjectKey) -> Option<Rc<Instance>> {
@@ -257,8 +283,11 @@ impl Isolate {
         found: Box<dyn FnOnce()>,
     ) {
         if let Some(context) = self.context_of(key).filter(|context| !context.is_dead()) {
+            if self.defers(&error) {
+                return self.defer_update(event_loop, context, error, found);
+            }
             found();
-            self.reset(event_loop, &context, error);
+            self.reset_from_outside(event_loop, &context, error);
         } else if self.keeps_sockets_of(key) {
             found();
             self.drop_kept_sockets(event_loop, key);
@@ -450,16 +479,15 @@ impl Host for Isolate {
     fn buried(&self, event_loop: &Rc<EventLoop>, context: &Rc<IoContext>) {
         self.slots.forget(context);
         let Some(instance) = self.by_context.borrow_mut().remove(&context.number) else { return };
-        // Fact: 107. An abort loses what had not committed, and keeps what had, and the alarm. [R:S7, R:S8, R:S8b,
-        // R:S9, R:S10b, R:S10, R:S11, R:S12, R:S13, RA:AG16]
-        self.objects.borrow_mut().remove(&instance.key);
         let error = context.death().unwrap_or_else(JsError::connection_lost);
-        platform_event!("object.gone", context.label, reason = &*error.message);
-        {
-            let mut durable = lock(&instance.store.durable);
-            // Fact: 111. A reset from outside keeps what was committed, breaks old stubs and leaves the isolate's
-            // globals. [R:E6, R:M1]
-            durable.resets = (durable.resets.0 + 1, Some(error.clone()));
+        // A zombie is gone already for everybody but its own callers.
+        let is_zombie = instance.is_zombie();
+        if !is_zombie {
+            // Fact: 107. An abort loses what had not committed, and keeps what had, and the alarm. [R:S7, R:S8, R:S8b, R:S9,
+            // R:S10b, R:S10, R:S11, R:S12, R:S13, RA:AG16]
+            self.objects.borrow_mut().remove(&instance.key);
+            platform_event!("object.gone", context.label, reason = &*error.message);
+            instance.count_reset(&error);
         }
         instance.object.borrow_mut().take();
         instance.outgoing.borrow_mut().clear();
@@ -467,12 +495,11 @@ impl Host for Isolate {
         for (_, caller) in calls {
             caller.reset(event_loop, &error);
         }
-        let mut sockets = std::mem::take(&mut *instance.sockets.borrow_mut());
-        sockets.append(&mut instance.closing.borrow_mut());
-        for (_, socket) in sockets {
-            socket.drop_by_platform(event_loop);
+        self.drop_sockets(event_loop, &instance);
+        if is_zombie {
+            return;
         }
-        self.alarm_after_reset(&instance);
+        self.alarm_after_reset(&instance, !instance.is_blameless.get());
     }
 
     fn ended(&self) {
@@ -491,7 +518,26 @@ impl Host for Isolate {
     }
 }
 
+impl Isolate {
+    /// Every socket of a lost incarnation is closed.
+    pub(super) fn drop_sockets(&self, event_loop: &EventLoop, instance: &Instance) {
+        let mut sockets = std::mem::take(&mut *instance.sockets.borrow_mut());
+        sockets.append(&mut instance.closing.borrow_mut());
+        for (_, socket) in sockets {
+            socket.drop_by_platform(event_loop);
+        }
+    }
+}
+
 impl Instance {
+    /// From now on stubs that were made before are broken.
+    pub(super) fn count_reset(&self, error: &JsError) {
+        let mut durable = lock(&self.store.durable);
+        // Fact: 111. A reset from outside keeps what was committed, breaks old stubs and leaves the isolate's globals.
+        // [R:E6, R:M1]
+        durable.resets = (durable.resets.0 + 1, Some(error.clone()));
+    }
+
     /// Its isolate has ended: the object and what it was given no longer hold on to each other.
     fn let_go(&self) {
         let object = (self.object.take(), self.outgoing.take(), self.calls.take(), self.sockets.take());

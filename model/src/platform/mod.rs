@@ -10,6 +10,7 @@ mod control;
 mod error;
 mod eviction;
 pub mod fact_list;
+mod fate;
 mod isolate;
 mod isolate_by_hand;
 mod list_range;
@@ -22,7 +23,9 @@ mod storage_call;
 mod stub;
 mod switches;
 mod transaction;
+mod update;
 mod worker;
+mod zombie;
 
 pub use alarm::AlarmInfo;
 pub use cluster::{Class, Cluster, ClusterConfig, RuntimeBuild};

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::alarm::AlarmInfo;
 use super::error::JsError;
+use super::fate::Fate;
 use super::isolate::Isolate;
 use super::object_state::ObjectState;
 use super::operate;
@@ -128,6 +129,11 @@ pub(super) struct Instance {
     pub alarm_running: Cell<Option<AlarmInfo>>,
     /// Since when nothing of it goes on; only looked at where idle objects leave by themselves.
     pub idle_since_ms: Cell<Option<u64>>,
+    /// Whether it was reset from outside, for nothing that it did.
+    pub is_blameless: Cell<bool>,
+    /// What its storage rejects with, when it goes on although its object was reset.
+    pub zombie: RefCell<Option<JsError>>,
+    pub fate: Fate,
 }
 
 impl ObjectContext {

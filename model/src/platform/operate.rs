@@ -4,6 +4,7 @@ use std::future::Future;
 use std::rc::Rc;
 
 use super::error::JsError;
+use super::fate;
 use super::isolate::Isolate;
 use crate::fx::Fiber;
 use crate::js::{Ctx, EventLoop, IoContext, Promise, hops, timer};
@@ -39,6 +40,12 @@ fn show(operation: &'static Operation, edge: Edge, past_gate: bool) -> Outcome {
     if ctx.context.is_dead() {
         return Outcome::Gone;
     }
+    if edge == Edge::Begin && ctx.context.burns_out() {
+        let error = fate::draw_reset(&ctx.context.label);
+        if !Isolate::current(|isolate| isolate.reset_from_outside(&event_loop, &ctx.context, error)) {
+            return Outcome::Gone;
+        }
+    }
     let point =
         OperationPoint { operation, root: ctx.root, edge, who: &ctx.context.label, now_ms: event_loop.now_ms() };
     let Some(intervention) = rt::at_operation(&point) else { return Outcome::Go };
@@ -47,8 +54,9 @@ fn show(operation: &'static Operation, edge: Edge, past_gate: bool) -> Outcome {
         fiber.iter().for_each(Fiber::interrupt);
     }
     if let Some(error) = intervention.reset {
-        Isolate::current(|isolate| isolate.reset(&event_loop, &ctx.context, error));
-        return Outcome::Gone;
+        if !Isolate::current(|isolate| isolate.reset_from_outside(&event_loop, &ctx.context, error)) {
+            return Outcome::Gone;
+        }
     }
     match intervention.disturbance {
         Disturbance::None => Outcome::Go,

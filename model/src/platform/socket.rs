@@ -173,7 +173,9 @@ impl Socket {
         }
         // Also where it was closed and the close still waited for writes that are lost now (platform fact 46).
         self.0.forget(event_loop);
-        self.0.post(event_loop, SocketEvent::Close(1006, "".into()));
+        if !Isolate::of(event_loop, |isolate| isolate.switches.drops_sockets_silently) {
+            self.0.post(event_loop, SocketEvent::Close(1006, "".into()));
+        }
     }
 }
 
@@ -362,7 +364,7 @@ impl Letter for ToObject {
         let Some(instance) = found else { return };
         let socket = instance.sockets.borrow().get(&self.number).cloned();
         let Some(socket) = socket else { return };
-        instance.idle_since_ms.set(None);
+        instance.event_begins();
         let object = instance.object();
         let root = if matches!(self.event, SocketEvent::Close(..)) { "socket-close" } else { "socket-message" };
         let ctx = Ctx { context: Rc::clone(&instance.io), section: 0, root };
@@ -377,7 +379,13 @@ impl Letter for ToObject {
         });
         // Nobody waits for these handlers; their failure is an unhandled rejection (platform fact 126).
         // Fact: 126. Background work that fails resets nothing. [R:W3]
-        event_loop.start_in(ctx, Box::pin(async move { drop(handler.await) }));
+        event_loop.start_in(
+            ctx,
+            Box::pin(async move {
+                drop(handler.await);
+                instance.event_ends(&EventLoop::current());
+            }),
+        );
     }
 
     fn bounce(self: Box<Self>, _: &Rc<EventLoop>) {}

@@ -207,10 +207,10 @@ impl Storage {
             // Fact: 62. Deleting everything keeps the alarm, unless a newer compatibility date says otherwise. [R:S4,
             // RF:S4, S:io/compatibility-date.capnp]
             lock(&store.durable).values.clear();
-            platform_event!("storage.wiped", instance.io.label);
             if Isolate::current(|isolate| isolate.switches.wipes_alarm) {
-                instance.wipe_alarm(operation.name);
+                instance.change_alarm(None, operation.name);
             }
+            platform_event!("storage.wiped", instance.io.label);
             Ok(())
         })
     }
@@ -293,6 +293,11 @@ impl Storage {
     pub(super) fn check_owner(&self) -> Result<(), JsError> {
         // Fact: 119. A successor of the same object may not use its predecessor's storage either. [R:E7]
         operate::owned_by(&self.instance.io, "ActorCacheInterface")
+    }
+
+    /// A reset from outside rejects what its zombie asks of storage.
+    pub(super) fn check_reset(&self) -> Result<(), JsError> {
+        self.instance.storage_error().map_or(Ok(()), Err)
     }
 
     /// What its code reads now, key by key, and the alarm slot; not a storage call.
@@ -388,19 +393,6 @@ impl Instance {
             self.write(|batch| drop(batch.changes.insert(Arc::clone(key), None)));
         }
         existed
-    }
-
-    /// The alarm goes with everything else, at once.
-    fn wipe_alarm(&self, by: &'static str) {
-        let store = &self.store;
-        store.alarm.set(None);
-        store.open.borrow_mut().alarm = None;
-        store.in_flight.borrow_mut().iter_mut().for_each(|batch| batch.alarm = None);
-        let mut durable = lock(&store.durable);
-        durable.touched = true;
-        if durable.alarm.take().is_some() {
-            platform_event!("alarm.deleted", self.io.label, by = by, root = EventLoop::current().root());
-        }
     }
 
     fn change_alarm(&self, to: Option<u64>, by: &'static str) {

@@ -85,7 +85,7 @@ fn answer<T: Clone + 'static>(
     settles_after: u32,
     effect: impl FnOnce(&Instance) -> Result<T, JsError>,
 ) {
-    let value = effect(&instance);
+    let value = instance.storage_error().map_or_else(|| effect(&instance), Err);
     let finish = Box::new(move || finish(operation, &instance, promise, value));
     EventLoop::current().queue_job(finish, settles_after - 1);
 }
@@ -125,6 +125,9 @@ fn flush(operation: &'static Operation, instance: Rc<Instance>, promise: Promise
     // Fact: 28. Awaiting storage lets no event in, syncs included. [R:G1, R:G1b, S:io/actor-sqlite.c++]
     let event_loop = EventLoop::current();
     let wait = Box::new(move || {
+        if let Some(error) = instance.storage_error() {
+            return finish(operation, &instance, promise, Err(error));
+        }
         let needed = instance.store.begun.get();
         if instance.store.committed.get() >= needed {
             return finish(operation, &instance, promise, Ok(()));

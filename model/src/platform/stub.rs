@@ -308,8 +308,8 @@ impl Letter for CallLetter {
             return self.reply.reset(event_loop, &error);
         }
         let instance = Isolate::of(event_loop, |isolate| isolate.instance(event_loop, &self.key, self.wakes_by));
-        instance.idle_since_ms.set(None);
         let CallLetter { payload, reply, .. } = *self;
+        instance.event_begins();
         instance.calls.borrow_mut().insert(reply.call, reply.clone());
         let root = match &payload {
             Payload::Rpc(method, _) => method,
@@ -330,6 +330,7 @@ impl Letter for CallLetter {
                 let send = Box::new(move || {
                     if done.calls.borrow_mut().remove(&number).is_some() {
                         reply.answer(&EventLoop::current(), answer);
+                        done.event_ends(&EventLoop::current());
                     }
                 });
                 Isolate::current(|isolate| isolate.send(&instance.io, send));
@@ -345,7 +346,6 @@ impl Letter for CallLetter {
 
 fn run(instance: &Rc<Instance>, payload: Payload, caller: Arc<Inbox>) -> LocalFuture<Answer> {
     let object = instance.object();
-    let is_kept = Isolate::current(|isolate| isolate.switches.keeps_errors);
     match payload {
         Payload::Rpc(method, arguments) => {
             let call = object.rpc(method, arguments);
@@ -353,7 +353,7 @@ fn run(instance: &Rc<Instance>, payload: Payload, caller: Arc<Inbox>) -> LocalFu
                 match call.await {
                     Ok(value) => Answer::Value(value),
                     // Fact: 94. Throwing resets nothing. [R:E1]
-                    Err(error) => Answer::Error(error.across(is_kept)),
+                    Err(error) => Answer::Error(thrown(error)),
                 }
             })
         }
@@ -362,9 +362,20 @@ fn run(instance: &Rc<Instance>, payload: Payload, caller: Arc<Inbox>) -> LocalFu
             Box::pin(async move {
                 match call.await {
                     Ok(response) => Answer::Response(response),
-                    Err(error) => Answer::Error(error.across(is_kept)),
+                    Err(error) => Answer::Error(thrown(error)),
                 }
             })
         }
     }
+}
+
+/// What a handler threw as its caller sees it.
+fn thrown(error: JsError) -> JsError {
+    if Isolate::current(|isolate| isolate.switches.keeps_errors) {
+        return JsError { remote: true, ..error };
+    }
+    // Fact: 220. Flags of a caller's error in the combinations that occur, lost over hops. [facts 96, 99]
+    let keeps = error.durable_object_reset && rt::stray(&EventLoop::current().ctx().context.label, "flags.kept") > 0;
+    let durable_object_reset = keeps;
+    JsError { durable_object_reset, ..error.across_call() }
 }

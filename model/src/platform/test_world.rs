@@ -83,17 +83,13 @@ impl TestWorld {
         Self::with_isolates(1, build, handler)
     }
 
-    /// A world with those switches.
-    pub fn with_switches(switches: Switches, handler: Handler) -> Self {
-        Self::made(1, RuntimeBuild::May2026, switches, handler)
-    }
-
     /// A world whose objects are spread over so many isolates.
     pub fn with_isolates(isolate_count: u32, build: RuntimeBuild, handler: Handler) -> Self {
-        Self::made(isolate_count, build, Switches::default(), handler)
+        Self::with(isolate_count, build, Switches::default(), handler)
     }
 
-    fn made(isolate_count: u32, build: RuntimeBuild, switches: Switches, handler: Handler) -> Self {
+    /// The same with other habits.
+    pub fn with(isolate_count: u32, build: RuntimeBuild, switches: Switches, handler: Handler) -> Self {
         let mut classes: BTreeMap<&'static str, super::cluster::Class> = BTreeMap::new();
         for (name, has_alarm) in [("Probe", true), ("NoAlarm", false), ("Built", true)] {
             let handler = Arc::clone(&handler);

@@ -52,6 +52,7 @@ impl Storage {
         T: Clone + 'static,
     {
         self.check_owner()?;
+        self.check_reset()?;
         let storage = self.clone();
         // Fact: 31. A transaction is a section, across timers too. [R:G11, S:api/actor-state.c++]
         operate::section(operation, move || async move {

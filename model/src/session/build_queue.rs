@@ -160,28 +160,34 @@ fn grant(builds: &Builds, waiter: &Rc<Waiter>) {
 
 /// `release`; nothing if the permit was taken back already.
 fn release(waiter: &Rc<Waiter>) {
-    give_back(&module_scope::<Builds>(), |held| Rc::ptr_eq(&held.waiter, waiter));
+    give_back(&module_scope::<Builds>(), |held| Rc::ptr_eq(&held.waiter, waiter), false);
 }
 
 fn take_back_expired(builds: &Builds) {
-    while give_back(builds, |held| holding::is_expired(&held.waiter.config, held.since_ms)) {}
+    while give_back(builds, |held| holding::is_expired(&held.waiter.config, held.since_ms), true) {}
 }
 
 /// A session builds once at a time: what it holds when it asks was granted to an incarnation that is gone, before or after
 /// that went.
 fn take_back_from_predecessor(builds: &Builds, waiter: &Waiter) {
-    while waiter.may_be_dead && give_back(builds, |held| held.waiter.label == waiter.label) {}
+    while waiter.may_be_dead && give_back(builds, |held| held.waiter.label == waiter.label, true) {}
 }
 
-/// Gives back the first permit that is `wanted`, false when there is none: the first that still waits gets it, in the
-/// context of whoever gave it back.
-fn give_back(builds: &Builds, wanted: impl Fn(&Held) -> bool) -> bool {
+/// Gives back the first permit that is `wanted`, which may be taken from who holds it, false when there is none: the first
+/// that still waits gets it, in the context of whoever gave it back.
+fn give_back(builds: &Builds, wanted: impl Fn(&Held) -> bool, is_taken_back: bool) -> bool {
     let index = builds.held.borrow().iter().position(wanted);
     let Some(index) = index else { return false };
     let held = builds.held.borrow_mut().remove(index);
     let isolate = EventLoop::current();
     let active = builds.held.borrow().len();
-    state_event!("permit.returned", held.waiter.label, isolate = &*isolate.name, active = active);
+    state_event!(
+        "permit.returned",
+        held.waiter.label,
+        isolate = &*isolate.name,
+        active = active,
+        taken_back = is_taken_back.then_some(true)
+    );
     if let Some(next) = next_in_turn(builds) {
         grant(builds, &next);
     }

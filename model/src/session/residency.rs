@@ -65,23 +65,29 @@ pub(super) fn reserve_cold_build_slot(session: &Rc<SessionObject>) {
 
 /// `releaseColdBuildSlot`: one less; nothing if it was taken back already.
 pub(super) fn release_cold_build_slot(session: &Rc<SessionObject>) {
-    give_back(|reservation| Rc::ptr_eq(&reservation.session, session));
+    give_back(|reservation| Rc::ptr_eq(&reservation.session, session), false);
 }
 
-/// Gives back the first reservation that is `wanted`; false when there is none.
-fn give_back(wanted: impl Fn(&Reservation) -> bool) -> bool {
+/// Gives back the first reservation that is `wanted`, which may be taken from who holds it; false when there is none.
+fn give_back(wanted: impl Fn(&Reservation) -> bool, is_taken_back: bool) -> bool {
     let residency = module_scope::<Residency>();
     let index = residency.in_flight_cold_builds.borrow().iter().position(wanted);
     let Some(index) = index else { return false };
     let reservation = residency.in_flight_cold_builds.borrow_mut().remove(index);
     let count = residency.in_flight_cold_builds.borrow().len();
-    state_event!("reservation.returned", reservation.session.label(), isolate = &*isolate(), in_flight = count);
+    state_event!(
+        "reservation.returned",
+        reservation.session.label(),
+        isolate = &*isolate(),
+        in_flight = count,
+        taken_back = is_taken_back.then_some(true)
+    );
     true
 }
 
 /// Resident runtimes and cold builds in flight.
 pub(super) fn load() -> (u64, u64) {
-    while give_back(|reservation| holding::is_expired(&reservation.session.config, reservation.since_ms)) {}
+    while give_back(|reservation| holding::is_expired(&reservation.session.config, reservation.since_ms), true) {}
     let residency = module_scope::<Residency>();
     let in_flight = residency.in_flight_cold_builds.borrow().len();
     (residency.resident_runtime_count.get(), in_flight as u64)

@@ -8,7 +8,7 @@ pub mod personas;
 use crate::invariants::limits::{LEASE_MS, RUNNING_CEILING_MS};
 use crate::plan::{
     Action, CallPlan, CallerPlan, ClientPlan, Core, Edge, Effect, ErrorKind, FaultPlan, HostConfig, Plan, ResetKind,
-    RuntimeBuild, Settle, Severity, Step, StoredObject, VERSION, When, World,
+    RuntimeBuild, Settle, Severity, Step, StoredObject, Switches, VERSION, When, World,
 };
 use crate::rng::Rng;
 use crate::seed::{Entropy, Seed};
@@ -42,6 +42,7 @@ impl Draft {
             severity: *rng.pick_weighted(&[(5, Severity::Calm), (3, Severity::Usual), (2, Severity::Hostile)]),
             isolate_count: rng.between(1, 3) as u32,
             runtime_build: *rng.pick(&[RuntimeBuild::May2026, RuntimeBuild::November2026]),
+            switches: Switches::default(),
         };
         let plan = Plan {
             version: VERSION,

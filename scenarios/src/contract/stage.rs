@@ -2,7 +2,8 @@
 
 use crate::plan::{
     Action, CallPlan, CallerPlan, ClientPlan, Core, Edge, Effect, Elicitation, ErrorKind, FaultPlan, HostConfig,
-    Interruptible, PausedPlan, Plan, RuntimeBuild, Settle, Severity, Step, StoredObject, VERSION, When, World,
+    Interruptible, PausedPlan, Plan, RuntimeBuild, Settle, Severity, Step, StoredObject, Switches, VERSION, When,
+    World,
 };
 use crate::seed::Seed;
 use serde_json::{Value as Json, json};
@@ -28,7 +29,12 @@ impl Stage {
             scenario: format!("contract/{id}"),
             seed: Seed(0),
             entropy: None,
-            world: World { severity: Severity::Calm, isolate_count: 1, runtime_build: RuntimeBuild::May2026 },
+            world: World {
+                severity: Severity::Calm,
+                isolate_count: 1,
+                runtime_build: RuntimeBuild::May2026,
+                switches: Switches::default(),
+            },
             config: HostConfig { session_timeout_ms: LONG_TIMEOUT_MS, ..HostConfig::default() },
             defects: Vec::new(),
             core: Core::Fixed,

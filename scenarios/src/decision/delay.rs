@@ -1,13 +1,11 @@
 //! How long delays are, by severity and question: a table of weighted ranges in ms.
 
+use super::strays::{Band, told};
 use crate::plan::Severity;
 use crate::rng::Rng;
 
 /// The longest delay that is ever drawn or may be pinned, in ms: an alarm a minute late (platform facts 68, 210).
 pub const DELAY_MS_MAX: u64 = 60_000;
-
-/// A weighted range of ms, both ends included.
-type Band = (u64, (u64, u64));
 
 struct Row {
     what: What,
@@ -84,6 +82,12 @@ pub(super) fn draw_ms(severity: Severity, what: &str, rng: &mut Rng) -> u64 {
 /// The longest delay of that question in any severity, in ms.
 pub(super) fn most_ms(what: &str) -> u64 {
     row(what).most_ms
+}
+
+/// The ranges of that question in words, for usual and hostile worlds.
+pub fn delay_ranges(what: &str) -> [String; 2] {
+    let row = row(what);
+    [row.usual, row.hostile].map(told)
 }
 
 fn row(what: &str) -> &'static Row {

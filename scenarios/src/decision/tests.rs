@@ -103,3 +103,39 @@ fn only_a_hostile_world_makes_events_meet() {
     assert_eq!(usual.round_up_ms(), Ok(1));
     assert!(usual.record().is_empty());
 }
+
+#[test]
+fn a_stray_is_asked_only_where_something_else_than_0_can_be_answered() {
+    let asked = |adjust: fn(&mut Plan)| {
+        let mut source = source(adjust);
+        let drawn: Vec<u64> = (0..200).map(|_| source.decide_stray("s1", "alarm.nameless").expect("no pin")).collect();
+        (source.record().len(), drawn.iter().any(|value| *value > 0))
+    };
+    assert_eq!(asked(|plan| plan.world.severity = Severity::Calm), (0, false));
+    assert_eq!(asked(|plan| (plan.world.severity, plan.entropy) = (Severity::Hostile, None)), (0, false));
+    assert_eq!(asked(|plan| plan.world.severity = Severity::Hostile), (200, true));
+}
+
+#[test]
+fn a_pinned_stray_is_asked_in_a_calm_world_too() {
+    let mut source = source(|plan| {
+        plan.world.severity = Severity::Calm;
+        plan.pins.insert("s1/reset@0#1".to_owned(), 7);
+    });
+    let mut ask = |what| source.decide_stray("s1", what).expect("it fits");
+    assert_eq!([ask("reset"), ask("reset"), ask("reset"), ask("eviction")], [0, 7, 0, 0]);
+    assert_eq!(source.record().len(), 3);
+}
+
+#[test]
+fn the_ranges_of_each_stray_hold_what_is_drawn() {
+    for stray in STRAYS {
+        for severity in [Severity::Usual, Severity::Hostile] {
+            let mut rng = Rng::named(&Entropy::of("test", Seed(5)), stray.what);
+            let drawn: Vec<u64> = (0..2_000).map(|_| stray.draw(severity, &mut rng)).collect();
+            assert!(drawn.iter().all(|value| *value <= stray.most()), "{}", stray.what);
+            assert!(drawn.contains(&0) && drawn.iter().any(|value| *value > 0), "{}", stray.what);
+        }
+        assert!(is_stray(stray.what) && stray.ranges().iter().all(|range| range.contains("% 0")));
+    }
+}

@@ -30,6 +30,8 @@ type Holders = BTreeMap<Arc<str>, (Arc<str>, u64)>;
 pub struct Holdings {
     /// One for each thing.
     held: [Holders; 4],
+    /// What was lost with its object and not taken back yet: how many of each thing, by session.
+    lost: [BTreeMap<Arc<str>, u64>; 4],
     tainted: BTreeSet<Arc<str>>,
 }
 
@@ -80,6 +82,9 @@ impl Holdings {
             (Stream::Platform, "object.reset" | "object.gone") => self.lose(who),
             (Stream::State, name) => {
                 let Some((thing, is_taken)) = change(name) else { return };
+                if event.flag("taken_back") == Some(true) && self.take_back(thing, who) {
+                    return;
+                }
                 let isolate = event.text("isolate").map(Arc::from);
                 let isolate = isolate.or_else(|| replay.session(who).and_then(|session| session.isolate.clone()));
                 self.change(thing, is_taken, who, isolate);
@@ -89,8 +94,17 @@ impl Holdings {
     }
 
     fn lose(&mut self, who: &Arc<str>) {
-        let lost = self.held.iter_mut().filter_map(|held| held.remove(who));
-        self.tainted.extend(lost.map(|(isolate, _)| isolate));
+        for (held, lost) in self.held.iter_mut().zip(&mut self.lost) {
+            let Some((isolate, count)) = held.remove(who) else { continue };
+            *lost.entry(Arc::clone(who)).or_default() += count;
+            self.tainted.insert(isolate);
+        }
+    }
+
+    /// What the isolate takes back of a session is first of all what that lost; false when it lost nothing.
+    fn take_back(&mut self, thing: Thing, who: &Arc<str>) -> bool {
+        let lost = self.lost[thing as usize].get_mut(who).filter(|count| **count > 0);
+        lost.map(|count| *count -= 1).is_some()
     }
 
     fn change(&mut self, thing: Thing, is_taken: bool, who: &Arc<str>, isolate: Option<Arc<str>>) {

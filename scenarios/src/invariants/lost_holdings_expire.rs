@@ -104,4 +104,18 @@ mod tests {
         let found = violation(INVARIANT, lost().state(70_000, "s3", "permit.queued", &[isolate()]));
         assert_eq!(found.what, "a build waits for a permit of isolate i1, and 0 are held");
     }
+
+    #[test]
+    fn what_is_taken_back_is_what_was_lost_and_not_what_the_session_holds_now() {
+        let taken_back = [isolate(), ("in_flight", 1_u64.into()), ("taken_back", true.into())];
+        let again = || {
+            lost()
+                .state(50_000, "s2", "reservation.taken", &[isolate(), ("in_flight", 2_u64.into())])
+                .state(60_400, "s2", "reservation.returned", &taken_back)
+                .platform(61_000, "s2", "object.reset", &[("kind", "cpu".into())])
+        };
+        assert_eq!(judged(INVARIANT, checked(again(), 90_000, 1)), Verdict::Held);
+        violation(INVARIANT, checked(again(), 90_000, 2));
+        violation(INVARIANT, checked(again(), 123_000, 1));
+    }
 }

@@ -41,6 +41,10 @@ pub struct Session {
     pub activity_at_ms: Option<u64>,
     /// Live connections that the object sees.
     pub sockets: BTreeSet<String>,
+    /// Those of them that were opened with GET.
+    pub listeners: BTreeSet<String>,
+    /// Whether the cap took its runtime, and it has none since.
+    pub is_evicted: bool,
     /// Streams whose requests were accepted and have no answer yet: those with a row.
     pub requests: BTreeSet<String>,
     /// Executions of the runtime that wait for a person.
@@ -135,6 +139,7 @@ impl Session {
     pub(super) fn lose_everything_live(&mut self, at_ms: u64) {
         self.lose_memory();
         self.sockets.clear();
+        self.listeners.clear();
         self.end_live(at_ms);
     }
 

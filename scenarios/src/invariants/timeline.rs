@@ -153,9 +153,13 @@ fn apply_platform(session: &mut Session, event: &Event) -> bool {
         }
         "socket.opened" => {
             session.sockets.insert(key_of(event, "socket"));
+            if event.text("method") == Some("GET") {
+                session.listeners.insert(key_of(event, "socket"));
+            }
         }
         "socket.closed" => {
             session.sockets.remove(&key_of(event, "socket"));
+            session.listeners.remove(&key_of(event, "socket"));
             session.end_live(at_ms);
         }
         "storage.wiped" => {
@@ -184,10 +188,14 @@ fn apply_state(session: &mut Session, event: &Event) -> bool {
         "init.end" => lower(&mut session.init_count),
         "teardown.begin" => session.teardown_count += 1,
         "teardown.end" => lower(&mut session.teardown_count),
-        "disposal.begin" => session.disposal_count += 1,
+        "disposal.begin" => {
+            session.disposal_count += 1;
+            session.is_evicted |= event.text("reason") == Some("cap");
+        }
         "disposal.end" => lower(&mut session.disposal_count),
         "runtime.installed" => {
             let engine = event.number("engine");
+            session.is_evicted = false;
             session.runtime = Some(Runtime { number: event.number("runtime"), engine, at_ms });
             let kept = std::mem::take(&mut session.kept).into_iter();
             session.paused.extend(kept.filter(|(of, _)| Some(*of) == engine).map(|(_, execution)| execution));

@@ -9,7 +9,12 @@ pub(crate) fn sample() -> Plan {
         scenario: "idle/stream-stays-open".into(),
         seed: Seed(7),
         entropy: None,
-        world: World { severity: Severity::Calm, isolate_count: 1, runtime_build: RuntimeBuild::default() },
+        world: World {
+            severity: Severity::Calm,
+            isolate_count: 1,
+            runtime_build: RuntimeBuild::default(),
+            switches: Switches::default(),
+        },
         config: HostConfig { session_timeout_ms: 1_000, ..HostConfig::default() },
         defects: vec![],
         core: Core::Fixed,

@@ -18,8 +18,8 @@ pub const EXCUSED: &[(&str, &str)] = &[
     ("answer/initialize-in-batch", "clients send their handshake alone"),
     ("answer/no-socket", "the session's object always gives a connection"),
     ("answer/execution-already-settled", "an engine forgets an outcome after 64 further ones, and no step resumes a pause before its client's last"),
-    ("situation/stream-superseded", "a client's cut is noticed long before its next GET, which asks the session twice on its way, has come so far"),
-    ("client/gives-up-in-silence", "the edge writes a comment every 25 s, so no body is silent for 300 s; unit tests see it"),
+    ("situation/stream-superseded", "rare: a cut that is noticed only after its client's next GET, which asks the session twice on its way; seed 700381 of the catalog has one"),
+    ("client/gives-up-in-silence", "the edge writes a comment every 25 s, and no scenario stalls a client or holds a write for five minutes; unit tests see it"),
 ];
 
 /// Why the row of that name may stay dark, if it may.

@@ -29,11 +29,13 @@ pub enum Seen {
     At(Pattern, fn(&Moment<'_>) -> bool),
     /// It is so of the whole run after such an event.
     Once(Pattern),
+    /// The same, if this holds of the event as well.
+    OnceIf(Pattern, fn(&Moment<'_>) -> bool),
     /// The plan says so.
     Planned(fn(&Plan) -> bool),
 }
 
-use Seen::{At, Once, Planned, While};
+use Seen::{At, Once, OnceIf, Planned, While};
 
 macro_rules! facts {
     ($($name:ident, $words:literal, $seen:expr;)*) => {
@@ -64,6 +66,9 @@ facts! {
     Paused, "an execution of it waits for a person", While(|it| !it.paused.is_empty());
     Running, "a request of it has no answer yet", While(|it| !it.requests.is_empty());
     Connected, "a connection to it is open", While(|it| !it.sockets.is_empty());
+    Unheard, "no connection to it is open", While(|it| it.sockets.is_empty());
+    Listened, "a GET of it is open", While(|it| !it.listeners.is_empty());
+    Evicted, "the cap took its runtime", While(|it| it.is_evicted);
     TwiceConnected, "two connections to it are open", While(|it| it.sockets.len() > 1);
     Quiet, "nothing of it is live", While(|it| !it.is_live());
     AlarmRuns, "its alarm handler runs", While(|it| it.is_alarm_running);
@@ -112,6 +117,7 @@ facts! {
     SomeListening, "a client holds a stream", Once(Pattern::history("stream.open", &[]));
     SomeRefused, "a request is refused", Once(Pattern::history("request.end", &[(Field("outcome"), Word("refused"))]));
     SomeTurnedAway, "a request is refused for what its session or its caller is", Once(Pattern::history("request.end", &[(Field("outcome"), Word("refused")), (Field("status"), AtLeast(401))]));
+    SomeListenerRefused, "a client's GET is refused", OnceIf(Pattern::history("request.end", &[(Field("outcome"), Word("refused"))]), |it| it.op == Some("stream"));
     SomeFailed, "an init fails", Once(Pattern::state("init.end", &[(Field("outcome"), Word("failed"))]));
     SomeUndelivered, "an answer is stored as undelivered", Once(Pattern::platform("storage.put", &[(Field("key"), Begins("__mcp_undelivered_stream__:"))]));
     SomeBroken, "the server ends a client's stream", Once(Pattern::history("stream.end", &[(Field("by"), Word("server"))]));
@@ -170,7 +176,7 @@ impl Fact {
     /// The event that it is seen by, if it is seen by one.
     pub fn event(self) -> Option<Pattern> {
         match self.seen() {
-            At(event, _) | Once(event) => Some(event),
+            At(event, _) | Once(event) | OnceIf(event, _) => Some(event),
             While(_) | Planned(_) => None,
         }
     }

@@ -192,8 +192,8 @@ impl<'c, 't> Pass<'c, 't> {
             let Shows::Fact(fact, pattern) = shows else { continue };
             if bits & fact.bit() == 0 && pattern.fits(event) {
                 match fact.seen() {
-                    Seen::At(_, is_so) if !is_so(&moment) => {}
-                    Seen::Once(_) => {
+                    Seen::At(_, is_so) | Seen::OnceIf(_, is_so) if !is_so(&moment) => {}
+                    Seen::Once(_) | Seen::OnceIf(..) => {
                         bits |= fact.bit();
                         self.latch(at + 1, fact.bit());
                     }

@@ -2,7 +2,7 @@
 
 use scenarios::plan::{
     Action, CallPlan, CallerPlan, ClientPlan, Core, Elicitation, HostConfig, Plan, RuntimeBuild, Settle, Severity,
-    Step, StoredObject, VERSION, World,
+    Step, StoredObject, Switches, VERSION, World,
 };
 use scenarios::seed::{Entropy, Seed};
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,12 @@ impl Crowd {
             scenario: ID.to_owned(),
             seed: Seed(0),
             entropy: Some(Entropy::of(ID, Seed(0))),
-            world: World { severity: Severity::Usual, isolate_count: 4, runtime_build: RuntimeBuild::May2026 },
+            world: World {
+                severity: Severity::Usual,
+                isolate_count: 4,
+                runtime_build: RuntimeBuild::May2026,
+                switches: Switches::default(),
+            },
             config: HostConfig {
                 session_timeout_ms: TIMEOUT_MS,
                 max_paused_session_idle_ms: TIMEOUT_MS,

@@ -1,7 +1,9 @@
 //! Arguments that several commands share, and how each is read.
 
+use crate::corpus::Entry;
 use crate::draw::Overrides;
 use crate::error::Error;
+use crate::signature::Signature;
 use scenarios::catalog::Scenario;
 use scenarios::plan::{Core, Plan};
 use scenarios::seed::Seed;
@@ -203,16 +205,44 @@ pub fn plan_file(path: &std::path::Path) -> Result<Plan, Error> {
 /// # Errors
 /// As [`plan_file`].
 pub fn plan_or_entry(path: &std::path::Path) -> Result<(Plan, bool), Error> {
+    Ok(match read(path)? {
+        Held::Plan(plan) => (*plan, false),
+        Held::Entry(entry) => (entry.plan, true),
+    })
+}
+
+/// The plan of a file with the failure that is meant: of an entry of the corpus the one that it is kept for, with the
+/// defects that it keeps switched on.
+///
+/// # Errors
+/// As [`plan_file`].
+pub fn failing_plan(path: &std::path::Path) -> Result<(Plan, Option<Signature>), Error> {
+    Ok(match read(path)? {
+        Held::Plan(plan) => (*plan, None),
+        Held::Entry(entry) => match (entry.broken_plan(), entry.expected.broken) {
+            (Some(plan), Some(shown)) => (plan, shown.signature),
+            _ => (entry.plan, entry.expected.as_it_is.signature),
+        },
+    })
+}
+
+/// What a file with a plan can be.
+enum Held {
+    Plan(Box<Plan>),
+    Entry(Box<Entry>),
+}
+
+fn read(path: &std::path::Path) -> Result<Held, Error> {
     let bytes = crate::files::read_bounded(path, "plan", scenarios::bad_input::PLAN_BYTES_MAX)?;
-    if crate::corpus::Entry::is_one(&bytes) {
-        return Ok((crate::corpus::store::read_bytes(path, &bytes)?.plan, true));
+    if Entry::is_one(&bytes) {
+        return Ok(Held::Entry(Box::new(crate::corpus::store::read_bytes(path, &bytes)?)));
     }
     let plan = Plan::parse(&bytes).map_err(|refusal| {
         let sentence = refusal.in_file(&path.to_string_lossy()).to_string();
         Error::usage(crate::text::printable(&sentence))
     })?;
     crate::draw::check_names(&plan, path)?;
-    Ok((plan, false))
+    Ok(Held::Plan(Box::new(plan)))
 }
 
 #[cfg(test)]

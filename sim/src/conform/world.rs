@@ -11,8 +11,8 @@ use crate::world::run_bare;
 use model::js::Lane;
 use model::operation::{Intervention, OperationPoint};
 use model::platform::{
-    Class, Cluster, ClusterConfig, Control, DurableObject, JsError, LocalFuture, ObjectContext, ObjectKey, Switches,
-    Worker,
+    Class, Cluster, ClusterConfig, Control, DurableObject, JsError, LocalFuture, ObjectContext, ObjectKey,
+    RuntimeBuild, Switches, Worker,
 };
 use model::rt;
 use serde_json::Value;
@@ -64,6 +64,10 @@ impl rt::Director for Decisions {
         self.value(what)
     }
 
+    fn stray(&self, _: &str, what: &str) -> u64 {
+        self.value(what)
+    }
+
     fn round_up_ms(&self, at_ms: u64) -> u64 {
         at_ms
     }
@@ -105,6 +109,9 @@ impl World {
             wipes_alarm: suite.flags.delete_all_deletes_alarm,
             keeps_errors: suite.flags.enhanced_error_serialization,
             is_local: true,
+            // Platform facts 109 and 110.
+            leaves_zombies: suite.build == RuntimeBuild::May2026,
+            ..Switches::default()
         };
         let cluster = Cluster::start_with(config, switches);
         let worker = Worker::start(&cluster, "worker", WORKER_ADDRESS);

@@ -6,6 +6,7 @@
 use super::number::{self, Place};
 use super::search::{Search, Stop};
 use super::timeline;
+use crate::questions::{QUESTIONS, Question};
 use crate::trial::TrialOptions;
 use scenarios::decision::DecisionName;
 use scenarios::plan::{Plan, RuntimeBuild, Severity};
@@ -17,37 +18,13 @@ const ENTROPY_COUNT: u64 = 8;
 /// How far the answers stray that are tried.
 const SEVERITIES: [Severity; 2] = [Severity::Usual, Severity::Hostile];
 
-/// Questions that mean one thing to a person.
-struct Questions {
-    /// What they decide, in a sentence `… other draws of … were tried`.
-    noun: &'static str,
-    /// The questions, or their first segments followed by a dot.
-    whats: &'static [&'static str],
-}
-
-const QUESTIONS: &[Questions] = &[
-    Questions { noun: "latency", whats: &["latency.", "net."] },
-    Questions { noun: "commit time", whats: &["commit"] },
-    Questions { noun: "lateness of alarms", whats: &["alarm.late"] },
-    Questions { noun: "order of what meets in one millisecond", whats: &["order."] },
-    Questions { noun: "placement", whats: &["placement"] },
-    Questions { noun: "id", whats: &["session-id", "execution-id", "correlation-id"] },
-    Questions { noun: "jitter", whats: &["alarm.retry-jitter", "routing.jitter"] },
-];
-
-impl Questions {
-    fn has(&self, what: &str) -> bool {
-        self.whats.iter().any(|known| if known.ends_with('.') { what.starts_with(known) } else { what == *known })
-    }
-}
-
 /// Adds a sentence for everything that was found not to matter; what was found stays when the budget ends.
 pub(super) fn find(search: &mut Search<'_>, told: &mut Vec<String>) -> Result<(), Stop> {
     let plan = search.best.clone();
     let options = TrialOptions { is_judged: true, are_pins_optional: true, tells_decisions: true, counts_reach: false };
     let decisions = search.ask(&plan, options)?.decisions;
-    let asked = |questions: &&Questions| decisions.iter().any(|(name, _)| questions.has(what_of(name)));
-    let is_open = |questions: &&Questions| !plan.pins.keys().any(|name| questions.has(what_of(name)));
+    let asked = |questions: &&Question| decisions.iter().any(|(name, _)| questions.is_of(name));
+    let is_open = |questions: &&Question| !plan.pins.keys().any(|name| questions.is_of(name));
     let mut free = Vec::new();
     for questions in QUESTIONS.iter().filter(asked).filter(is_open) {
         if is_free(search, &plan, &decisions, &[questions])? {
@@ -73,19 +50,14 @@ fn tried(nouns: &str) -> String {
     format!("{count} other draws of {nouns} were tried, half usual and half hostile: all fail the same way")
 }
 
-fn what_of(name: &str) -> &str {
-    let what = name.split_once('/').map_or(name, |(_, rest)| rest);
-    what.split_once('@').map_or(what, |(what, _)| what)
-}
-
 /// Whether the failure shows however these questions are answered, as far as that was tried.
 fn is_free(
     search: &mut Search<'_>,
     plan: &Plan,
     decisions: &[(String, u64)],
-    free: &[&Questions],
+    free: &[&Question],
 ) -> Result<bool, Stop> {
-    let is_kept = |name: &str| DecisionName::parse(name).is_some() && !free.iter().any(|each| each.has(what_of(name)));
+    let is_kept = |name: &str| DecisionName::parse(name).is_some() && !free.iter().any(|each| each.is_of(name));
     let pins = decisions.iter().filter(|(name, _)| is_kept(name)).cloned().collect();
     let mut open = Plan { pins, ..plan.clone() };
     for severity in SEVERITIES {

@@ -10,6 +10,8 @@ pub enum Setting {
     Severity(Severity),
     /// The newer runtime.
     Build,
+    /// A habit of the platform, by the name of its switch.
+    Switch(&'static str),
     /// The core as described.
     Core,
     /// Touches at the end.
@@ -56,6 +58,7 @@ pub fn settings(plan: &Plan) -> Vec<Setting> {
     let mut list: Vec<Setting> = milder.map(Setting::Severity).collect();
     let mut add = |is_set: bool, setting: Setting| list.extend(is_set.then_some(setting));
     add(plan.world.runtime_build != RuntimeBuild::default(), Setting::Build);
+    plan.world.switches.moved().for_each(|switch| add(true, Setting::Switch(switch)));
     add(plan.core != Core::default(), Setting::Core);
     add(plan.settle.touch, Setting::Touch);
     for (at, client) in plan.clients.iter().enumerate() {
@@ -116,6 +119,7 @@ pub fn plain(plan: &Plan, setting: &Setting) -> Option<Plan> {
     match setting {
         Setting::Severity(severity) => changed.world.severity = *severity,
         Setting::Build => changed.world.runtime_build = RuntimeBuild::default(),
+        Setting::Switch(switch) => changed.world.switches = changed.world.switches.without(switch),
         Setting::Core => changed.core = Core::default(),
         Setting::Touch => changed.settle.touch = false,
         Setting::Reopen(client) => changed.clients.get_mut(*client)?.reopen_stream = false,

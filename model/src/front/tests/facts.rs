@@ -67,7 +67,19 @@ fn fact_201_a_long_call_finishes_on_its_instance() {
 
 #[test]
 fn fact_202_207_224_a_reset_in_a_call_ends_its_stream_cleanly_after_the_priming_and_its_row_stays() {
-    let (lines, _) = controlled(Vec::new(), |control| async move {
+    assert_eq!(reset_in_a_call(0), ["200 false", "1", "true", "1", "200"]);
+}
+
+#[test]
+fn fact_224_where_that_is_drawn_such_a_stream_breaks_off_instead_or_stays_silent() {
+    assert_eq!(reset_in_a_call(1)[0], "200 true");
+    assert_eq!(reset_in_a_call(2), ["silent"]);
+}
+
+/// What a call's client sees whose object is reset, and what is so afterwards; `end` says how its stream ends.
+fn reset_in_a_call(end: u64) -> Vec<String> {
+    let (lines, _) = controlled(Vec::new(), move |control| async move {
+        crate::script::stray("stream.end", end);
         let id = open().await;
         let key = session_key(&id);
         let (handle, of_session) = (control.clone(), key.clone());
@@ -75,14 +87,37 @@ fn fact_202_207_224_a_reset_in_a_call_ends_its_stream_cleanly_after_the_priming_
             rt::sleep_ms(1_000).await;
             handle.reset(&of_session, JsError::code_updated(), || ());
         });
-        let answer = ask(call(&id, "wait 2000; return 1")).await;
+        let asked = ask(call(&id, "wait 2000; return 1"));
+        let Some(answer) = crate::net::timer::with_deadline(rt::now_ms() + 60_000, asked).await else {
+            return log("silent");
+        };
         log(format_args!("{} {}", answer.status, answer.body.contains("(cut)")));
         log(answer.body.matches("event: ").count());
         log(answer.body.starts_with("event: mcp-priming"));
         log(control.stored(&key).0.keys().filter(|key| key.starts_with("__mcp_stream_reqs__:")).count());
         log(ask(Ask { body: ping(), session: Some(id), ..Ask::default() }).await.status);
     });
-    assert_eq!(lines, ["200 false", "1", "true", "1", "200"]);
+    lines
+}
+
+/// Seconds until the socket of a client that left a call after 1 s is closed, with the reason.
+fn socket_closed_after(noticed: u64) -> Vec<String> {
+    let (_, recorded) = story(Vec::new(), move || async move {
+        crate::script::stray("leaving", noticed);
+        let id = open().await;
+        let left = ask(call(&id, "wait 40000; return 1"));
+        drop(crate::net::timer::with_deadline(rt::now_ms() + 1_000, left).await);
+        rt::sleep_ms(60_000).await;
+    });
+    recorded.values("socket.closed", "reason").iter().map(|reason| (*reason).to_owned()).collect()
+}
+
+#[test]
+fn fact_146_225_a_client_that_left_is_noticed_at_once_at_the_next_write_or_never() {
+    let gave_up = |noticed| socket_closed_after(noticed).iter().any(|reason| reason == "SSE client not draining");
+    assert!(gave_up(0));
+    assert!(gave_up(1), "the keepalive after 25 s is the next write");
+    assert!(!gave_up(2));
 }
 
 #[test]

@@ -11,7 +11,7 @@ pub(super) const FACTS: &[Fact] = facts! {
     "178" "Schedule rows overwrite, delete and hide an own alarm." ["RA:AG2, RA:AG8"] missed_bug("a host that schedules rows; this one does not");
     "179" "An own alarm set before the framework's alarm() is erased by it." ["RA:AG6, RA:AG7, RA:AG7b"] modelled;
     "180" "References are a count in memory; a disposer is idempotent; a lost object leaves its heartbeat armed." ["RA:AG5, RA:AG16, RA:EV3"] modelled;
-    "181" "A 30 s heartbeat does not keep an object from the local 10 s eviction." ["RA:EV3, RA:AG15"] missed_bug("an object that goes by itself although it has a heartbeat");
+    "181" "A 30 s heartbeat does not keep an object from the local 10 s eviction." ["RA:EV3, RA:AG15"] modelled;
     "182" "After the last reference no further heartbeat is armed." ["RA:AG15"] modelled;
     "183" "A failing schedule callback is tried three times and swallowed." ["RA:AG12, S:agents index.js, S:agents retries.js"] missed_bug("a host that schedules callbacks; this one does not");
     "184" "Destroying writes a marker, drops tables, alarm and everything, and aborts from a 0 ms timer." ["RA:AG13"] modelled;

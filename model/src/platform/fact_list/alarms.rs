@@ -24,8 +24,8 @@ pub(super) const FACTS: &[Fact] = facts! {
     "83" "Locally an alarm set during a retry wait is run by that retry and counted as one." ["R:A9"] modelled;
     "84" "An abort or a failing section inside alarm() counts as a failure." ["R:A17, R:A18"] modelled;
     "85" "Failures that are not the code's are retried without end, up to 2^10 s apart." ["S:api/global-scope.h alarmRetryCountsAgainstLimit, S:server/alarm-scheduler.c++"] false_alarm("an alarm that is given up after six resets by the platform");
-    "86" "After a reset from outside the newer build repeats the alarm as a first try; locally the older one never does." ["R11:A27, R26:A27"] missed_bug("an alarm that is never repeated after a local reset of the older build");
-    "87" "An alarm set, inside alarm(), to the very time that runs is lost locally, and late by tens of seconds in production." ["R:A26, I:cloudflare/workerd#6866, I:cloudflare/cloudflare-docs#18324"] missed_bug("an alarm that is lost because it was set to the running time");
+    "86" "After a reset from outside the newer build repeats the alarm as a first try; locally the older one never does." ["R11:A27, R26:A27"] modelled;
+    "87" "An alarm set, inside alarm(), to the very time that runs is lost locally, and late by tens of seconds in production." ["R:A26, I:cloudflare/workerd#6866, I:cloudflare/cloudflare-docs#18324"] modelled;
     "88" "An alarm that runs for 15 minutes is cut off, which counts as a failure." ["S:api/global-scope.c++, S:io/worker-entrypoint.c++"] missed_bug("an alarm() that takes longer");
     "89" "A constructor can set the alarm." ["R:A22"] modelled;
     "90" "An alarm wakes an object that was evicted; the constructor runs first." ["R:EV4"] modelled;

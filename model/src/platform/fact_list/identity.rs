@@ -13,5 +13,5 @@ pub(super) const FACTS: &[Fact] = facts! {
     "8" "On the newer build that alarm finds the name." ["R11:EV5, R11:RS1, R11:RS3, R11:A17, S:server/alarm-scheduler.c++"] modelled;
     "9" "Alarms of unique ids and of rows older than the name column never have a name." ["R:EV4, R:RS1, S:server/alarm-scheduler.c++"] modelled;
     "10" "An instance that a nameless alarm constructed stays nameless for life, also for calls by name." ["R26:RS7, I:cloudflare/partykit#391"] modelled;
-    "11" "Production names alarms that were created since spring 2026 only, and never names over 1024 bytes." ["RN:AG9, I:cloudflare/partykit#390, I:cloudflare/partykit#378"] missed_bug("an old alarm that is nameless on the newer build");
+    "11" "Production names alarms that were created since spring 2026 only, and never names over 1024 bytes." ["RN:AG9, I:cloudflare/partykit#390, I:cloudflare/partykit#378"] modelled;
 };

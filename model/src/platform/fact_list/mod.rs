@@ -70,6 +70,7 @@ mod alarms;
 mod background;
 mod calls;
 mod contexts;
+mod decisions;
 mod gates;
 mod identity;
 mod isolates;
@@ -81,6 +82,8 @@ mod sockets;
 mod storage;
 #[cfg(test)]
 mod tests;
+
+pub use decisions::{DECISIONS, Decision, UNDRAWN};
 mod texts;
 mod unsettled;
 mod varies;

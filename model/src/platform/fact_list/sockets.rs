@@ -9,5 +9,5 @@ pub(super) const FACTS: &[Fact] = facts! {
     "143" "A reset drops every socket with 1006, and no close handler runs." ["R:WS3, R:WS4, D:troubleshooting"] modelled;
     "144" "An open response stream holds its instance." ["R:SSE1, R:SSE2"] missed_bug("an object that answers with streams of its own");
     "145" "When an object dies its response stream ends cleanly, breaks, or stays silent, by build and reason." ["R26:SSE3, R11:SSE3"] missed_bug("an object that answers with streams of its own");
-    "146" "A client that left a stream is noticed at a later write, if at all." ["R11:SSE2, R26:SSE2"] false_alarm("a stream that is given up at once, where the platform would not notice for a while");
+    "146" "A client that left a stream is noticed at a later write, if at all." ["R11:SSE2, R26:SSE2"] modelled;
 };

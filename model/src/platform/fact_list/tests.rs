@@ -97,6 +97,16 @@ fn a_modelled_fact_has_a_test_that_is_named_after_it_and_nothing_else_has() {
 }
 
 #[test]
+fn each_line_of_what_varies_has_its_decisions_or_a_reason_why_not() {
+    for number in 208..=229_u32 {
+        let number = number.to_string();
+        let drawn = super::DECISIONS.iter().any(|decision| decision.fact == number);
+        let undrawn = super::UNDRAWN.iter().any(|(undrawn, _)| *undrawn == number);
+        assert!(drawn != undrawn, "fact {number}");
+    }
+}
+
+#[test]
 fn the_page_of_facts_is_what_the_list_and_the_sources_say() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/PLATFORM.md");
     let page = page::markdown(&Evidence::read());

@@ -1,192 +1,152 @@
-//! What flags and the place of a cluster change (platform facts 15, 16, 62, 83, 93, 99), and limits of storage (51, 55, 57).
+//! Habits that builds and settings of the runtime do not share (platform facts 16, 22-24, 62, 109, 110, 145).
 
 use super::*;
+use crate::js::call;
 
-async fn switched(ctx: ObjectContext, method: &'static str) -> Answer {
-    let storage = ctx.storage();
-    match method {
-        "set and wipe" => {
-            storage.set_alarm(&SET_ALARM, gate::at_ms(60_000)).await?;
-            storage.delete_all(&WIPE).await?;
-            return Ok(Value::from(storage.get_alarm(&GET_ALARM).await?));
-        }
-        "set 100" => storage.set_alarm(&SET_ALARM, gate::at_ms(100)).await?,
-        "alarm" => {
-            mark(format!("alarm@{}", clock()));
-            if clock() < 1_000 {
-                return Err(JsError::new("alarm boom"));
+const UPDATED: &str = "Durable Object reset because its code was updated.";
+
+fn update(world: &TestWorld) {
+    assert!(Control::new(world.cluster.clone()).reset(&key("p"), JsError::code_updated(), || mark("update")));
+}
+
+/// Works for 100 ms, then tries its storage, calls another object, and answers.
+async fn working(ctx: ObjectContext, method: &'static str) -> Answer {
+    if method != "work" {
+        return common(ctx, method).await;
+    }
+    timer(100).wait().await;
+    match ctx.storage().get(&GET, "x").await {
+        Ok(_) => mark("storage"),
+        Err(error) => mark(format!("rejected:{}", error.message)),
+    }
+    assert_eq!(call_other("q", "mark").await, Ok(Value::Null));
+    Ok(Value::from("done"))
+}
+
+/// What a call that is reset by a code update after 50 ms comes to, and what was marked.
+fn updated(switches: Switches, answer: Answer, marked: &'static str) {
+    play_with(
+        switches,
+        |ctx, method, _| working(ctx, method),
+        move |world| async move {
+            let successor = async {
+                pause(50).await;
+                update(&world);
+                pause(10).await;
+                ask(&world, "p", "put").await
+            };
+            assert_eq!(both(ask(&world, "p", "work"), successor).await, [answer, Ok(Value::Null)]);
+            assert_eq!(marks(), marked);
+            assert_eq!(ask(&world, "p", "keys").await, Ok(Value::from("x")));
+        },
+    );
+}
+
+#[test]
+fn fact_22_23_109_217_219_a_zombie_goes_on_beside_its_successor_and_only_its_storage_rejects() {
+    let zombies = Switches { leaves_zombies: true, ..Switches::default() };
+    let marked = "update rejected:Durable Object reset because its code was updated. mark";
+    updated(zombies, Ok(Value::from("done")), marked);
+}
+
+#[test]
+fn fact_110_otherwise_it_is_cut_off_and_its_caller_gets_the_error() {
+    updated(Switches::default(), Err(JsError::code_updated()), "update");
+}
+
+#[test]
+fn fact_22_a_zombie_ends_after_30_s() {
+    play_with(
+        Switches { leaves_zombies: true, ..Switches::default() },
+        |ctx, method, _| async move {
+            if method == "long" {
+                timer(60_000).wait().await;
+                mark("ended by itself");
             }
-        }
-        "throw own" => return Err(JsError { name: "CustomError", ..JsError::new("custom boom") }),
-        "relay own" => return call_other("other", "throw own").await,
-        "relay abort" => return call_other("other", "abort").await,
-        "timer" => drop(crate::js::EventLoop::current().set_timer(14_000, Box::new(|| mark("fired")))),
-        "work" => ctx.wait_until(crate::js::call(async {
-            timer(14_000).wait().await;
-            mark("worked");
-        })),
-        _ => return common(ctx, method).await,
-    }
-    Ok(Value::Null)
-}
-
-/// Plays `script` in a cluster with those switches.
-fn play_with<S, Run>(switches: Switches, script: S)
-where
-    S: FnOnce(Rc<TestWorld>) -> Run + Send + 'static,
-    Run: Future<Output = ()> + 'static,
-{
-    run(move || async move {
-        let handler: super::super::test_world::Handler = Arc::new(|ctx, method, _| Box::pin(switched(ctx, method)));
-        let world = Rc::new(TestWorld::with_switches(switches, handler));
-        script(Rc::clone(&world)).await;
-        world.stop().await;
-        drop(marks());
-    });
+            common(ctx, method).await
+        },
+        |world| async move {
+            send(&world, "p", "long");
+            pause(50).await;
+            update(&world);
+            pause(29_000).await;
+            assert_eq!(marks(), "update");
+            pause(2_000).await;
+            assert_eq!(marks(), format!("long!{UPDATED}"));
+            assert_eq!(ask(&world, "p", "mark").await, Ok(Value::Null), "its successor is not reset");
+        },
+    );
 }
 
 #[test]
-fn fact_62_a_flag_makes_delete_all_delete_the_alarm_too() {
-    for wipes_alarm in [false, true] {
-        play_with(Switches { wipes_alarm, ..Switches::default() }, move |world| async move {
-            let shown = ask(&world, "p", "set and wipe").await.expect("it answers");
-            assert_eq!(shown.is_null(), wipes_alarm);
-            pause(100_000).await;
-            assert_eq!(marks().is_empty(), wipes_alarm);
-        });
-    }
-}
-
-#[test]
-fn fact_93_99_a_flag_keeps_name_and_reset_of_an_error_over_two_calls() {
-    for keeps_errors in [false, true] {
-        play_with(Switches { keeps_errors, ..Switches::default() }, move |world| async move {
-            let own = ask(&world, "p", "relay own").await.expect_err("it throws");
-            let told = if keeps_errors { "CustomError: custom boom" } else { "Error: CustomError: custom boom" };
-            assert_eq!((own.to_string().as_str(), own.remote), (told, true));
-            let reset = ask(&world, "p", "relay abort").await.expect_err("it throws");
-            assert_eq!((reset.durable_object_reset, reset.remote), (keeps_errors, true));
-        });
-    }
-}
-
-#[test]
-fn fact_15_16_locally_an_idle_object_goes_after_ten_seconds_and_one_with_a_timer_or_work_stays() {
-    for is_local in [false, true] {
-        play_with(Switches { is_local, ..Switches::default() }, move |world| async move {
-            let first = ask(&world, "p", "incarnation").await;
-            pause(9_900).await;
-            assert_eq!(ask(&world, "p", "incarnation").await, first);
-            pause(9_900).await;
-            assert_eq!(ask(&world, "p", "incarnation").await, first, "every event begins the time anew");
-            pause(10_100).await;
-            assert_eq!(ask(&world, "p", "incarnation").await == first, !is_local);
-            for (name, method) in [("t", "timer"), ("u", "work")] {
-                let first = ask(&world, name, "incarnation").await;
-                assert_eq!(ask(&world, name, method).await, Ok(Value::Null));
-                pause(16_000).await;
-                assert_eq!(ask(&world, name, "incarnation").await, first);
-            }
-            assert_eq!(marks(), "fired worked");
-        });
-    }
-}
-
-#[test]
-fn fact_83_locally_an_alarm_that_is_set_in_a_retrys_wait_is_that_retry() {
-    for is_local in [false, true] {
-        play_with(Switches { is_local, ..Switches::default() }, move |world| async move {
-            assert_eq!(ask(&world, "p", "set 100").await, Ok(Value::Null));
-            pause(500).await;
-            let first = marks();
-            let at = |mark: &str| mark.trim_start_matches("alarm@").parse::<u64>().expect("a time");
-            assert_eq!(ask(&world, "p", "set 100").await, Ok(Value::Null));
-            let set_ms = rt::run_ms();
-            pause(1_000).await;
-            let next = marks();
-            if is_local {
-                assert_eq!(next, "");
-                pause(1_500).await;
-                assert_eq!(at(&marks()), at(&first) + 2_000);
-            } else {
-                assert!(at(&next) <= set_ms + 100, "{next}");
-            }
-        });
-    }
-}
-
-#[test]
-fn fact_3_a_call_by_id_constructs_an_instance_that_never_learns_its_name() {
-    for build in [RuntimeBuild::May2026, RuntimeBuild::November2026] {
-        play_on(
-            build,
-            |ctx, method, _| async move {
-                match method {
-                    "set" => ctx.storage().set_alarm(&SET_ALARM, gate::at_ms(50)).await?,
-                    "alarm" => mark(format!("{:?}", ctx.id_name())),
-                    _ => return Ok(Value::from(ctx.id_name().as_deref())),
+fn fact_24_a_deferred_update_waits_until_its_object_is_idle_or_300_s() {
+    let deferred = Switches { defers_updates: true, ..Switches::default() };
+    for (ms, expected) in
+        [(5_000, "update"), (400_000, "update long!Durable Object reset because its code was updated.")]
+    {
+        play_with(
+            deferred,
+            move |ctx, method, _| async move {
+                if method == "long" {
+                    timer(ms).wait().await;
                 }
-                Ok(Value::Null)
+                common(ctx, method).await
             },
             move |world| async move {
-                world.post(|| {
-                    Box::pin(async {
-                        drop(Stub::by_id(key("p")).rpc(&CALL, "set", Value::Null).await);
-                        drop(Stub::new(key("q")).rpc(&CALL, "set", Value::Null).await);
-                        let late = Stub::by_id(key("q")).rpc(&CALL, "name", Value::Null).await;
-                        mark(format!("q:{}", late.expect("it answers")));
-                    })
-                });
-                pause(20).await;
-                assert_eq!(marks(), r#"q:"q""#, "a later call by id changes nothing");
-                assert_eq!(ask(&world, "p", "name").await, Ok(Value::Null));
-                // Also the alarm that constructs the next instance: it was set by one that knew no name.
-                world.cluster.end_isolate(world.cluster.isolates()[0]);
-                pause(100).await;
-                let known = if build == RuntimeBuild::November2026 { r#"Some("q")"# } else { "None" };
-                assert_eq!(marks(), format!("None {known}"));
+                let first = ask(&world, "p", "incarnation").await;
+                send(&world, "p", "long");
+                pause(50).await;
+                update(&world);
+                pause(2_000).await;
+                assert_eq!((marks().as_str(), ask(&world, "p", "incarnation").await), ("", first.clone()));
+                pause(310_000).await;
+                assert_eq!(marks(), expected);
+                assert_ne!(ask(&world, "p", "incarnation").await, first);
             },
         );
     }
 }
 
 #[test]
-fn fact_51_55_57_many_keys_come_sorted_and_what_is_too_large_or_makes_no_sense_is_refused() {
-    for (build, is_refused) in [(RuntimeBuild::May2026, true), (RuntimeBuild::November2026, false)] {
-        play_on(
-            build,
+fn fact_16_an_eviction_under_the_old_rule_cuts_off_work_in_the_background() {
+    for (evicts_pending_work, marked) in [(false, "worked"), (true, "evicted")] {
+        play_with(
+            Switches { evicts_pending_work, ..Switches::default() },
             |ctx, method, _| async move {
-                let storage = ctx.storage();
-                if method == "large" {
-                    storage.put(&PUT, "v", Value::from("v".repeat(3 << 20))).await?;
-                    return Ok(Value::Null);
+                if method == "begin" {
+                    drop(call(async {
+                        timer(14_000).wait().await;
+                        mark("worked");
+                    }));
                 }
-                for key in ["c", "a", "b"] {
-                    storage.put(&PUT, key, Value::from(key)).await?;
-                }
-                let many = storage.get_many(&GET, ["c", "x", "a", "c"].map(Arc::from).to_vec()).await?;
-                let keys: Vec<&str> = many.iter().map(|(key, _)| &**key).collect();
-                mark(keys.join(","));
-                let both = ListRange { start: Some("a".into()), start_after: Some("a".into()), ..ListRange::default() };
-                for range in
-                    [both, ListRange::default().limit(0), ListRange { limit: Some(-1), ..ListRange::default() }]
-                {
-                    mark(storage.list(&LIST, range).await.expect_err("it makes no sense").to_string());
-                }
-                let some = ListRange { start: Some("a".into()), end: Some("c".into()), ..ListRange::default() };
-                let found = storage.list(&LIST, some).await?;
-                mark(found.iter().map(|(key, _)| &**key).collect::<Vec<_>>().join(","));
-                Ok(Value::Null)
+                common(ctx, method).await
             },
             move |world| async move {
-                assert_eq!(ask(&world, "p", "calls").await, Ok(Value::Null));
-                let limit = "TypeError: List limit must be positive.";
-                let both = "TypeError: list() cannot be called with both start and startAfter values.";
-                assert_eq!(marks(), format!("a,c {both} {limit} {limit} a,b"));
-                let refused = JsError::new("string or blob too big: SQLITE_TOOBIG").across_call();
-                let expected = if is_refused { Err(refused) } else { Ok(Value::Null) };
-                assert_eq!(ask(&world, "p", "large").await, expected);
+                assert_eq!(ask(&world, "p", "begin").await, Ok(Value::Null));
+                pause(11_000).await;
+                Control::new(world.cluster.clone()).evict(&key("p"), || mark("evicted"));
+                pause(10_000).await;
+                assert_eq!(marks(), marked);
             },
         );
     }
+}
+
+#[test]
+fn fact_62_with_a_newer_setting_the_alarm_is_deleted_with_everything_else() {
+    play_with(
+        Switches { wipes_alarm: true, ..Switches::default() },
+        |ctx, method, _| async move {
+            if method == "set and wipe" {
+                ctx.storage().set_alarm(&SET_ALARM, 1_900_000_000_000).await?;
+                timer(10).wait().await;
+                ctx.storage().delete_all(&WIPE).await?;
+            }
+            common(ctx, method).await
+        },
+        |world| async move {
+            assert_eq!(ask(&world, "p", "set and wipe").await, Ok(Value::Null));
+            assert_eq!(ask(&world, "p", "alarm?").await, Ok(Value::Null));
+        },
+    );
 }

@@ -17,7 +17,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "a person decides in the very milliseconds in which the approval window ends: the code gets one response",
     weight: 3,
-    sometimes: &["situation/lease-expires", "situation/lease-ends-by-resume"],
+    sometimes: &["situation/lease-expires", "situation/lease-ends-by-resume", "situation/decision-meets-expiry"],
     plan,
 };
 

@@ -16,7 +16,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "a client loses the connection of a call and gets the answer by the cursor that it has",
     weight: 6,
-    sometimes: &["situation/answer-undelivered"],
+    sometimes: &["situation/stream-resumed"],
     plan,
 };
 

@@ -66,7 +66,6 @@ const OPERATIONS: &[&str] = &[
     "alarm · storage.get last-activity-ms",
     "alarm · storage.list stream-reqs",
     "evict · counts",
-    "evict · dispose",
     "dispose · teardown",
     "teardown · server.close",
     "teardown · db.end",

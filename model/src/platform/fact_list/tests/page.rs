@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::{Fact, SECTIONS, Section, State};
+use super::super::{DECISIONS, Fact, SECTIONS, Section, State, UNDRAWN};
 use super::evidence::Evidence;
 
 /// The page.
@@ -23,7 +23,33 @@ pub fn markdown(evidence: &Evidence) -> String {
         text.push_str("| | fact | source | modelled in | test |\n|---|---|---|---|---|\n");
         section.facts.iter().for_each(|fact| row(&mut text, fact, evidence));
     }
+    decisions(&mut text);
     text
+}
+
+/// What is drawn of what varies.
+fn decisions(text: &mut String) {
+    text.push_str(
+        "\n## What varies is drawn\n\n\
+         The decision that draws each line of section 17, with its range; 0 is always what a calm platform does, and no calm world draws\n\
+         anything else unless it says so here. Switches are those of a plan's `world`.\n\n\
+         | fact | source | decision | what is decided | usual | hostile |\n|---|---|---|---|---|---|\n",
+    );
+    let varies = SECTIONS.iter().find(|section| section.title == "What varies");
+    for fact in varies.into_iter().flat_map(|section| section.facts) {
+        let Fact { number, sources, .. } = fact;
+        for decision in DECISIONS.iter().filter(|decision| decision.fact == *number) {
+            let (name, what) = (decision.name, decision.what);
+            let _ = writeln!(
+                text,
+                "| {number} | {sources} | `{name}` | {what} | {} | {} |",
+                decision.usual, decision.hostile
+            );
+        }
+        for (_, why) in UNDRAWN.iter().filter(|(undrawn, _)| undrawn == number) {
+            let _ = writeln!(text, "| {number} | {sources} | none | {why} |  |  |");
+        }
+    }
 }
 
 fn summary(text: &mut String) {
