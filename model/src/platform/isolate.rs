@@ -173,16 +173,16 @@ impl Isolate {
             };
         self.names.borrow_mut().remove(key);
         let class = self.cluster.class(key.class);
-        self.construct(event_loop, key, knows_name, (store, None), |context| class(context))
+        self.construct(event_loop, key, knows_name, None, |context| class(context))
     }
 
-    /// Constructs an incarnation of an object, on its store or on what is given in the platform's place.
+    /// Constructs an incarnation of an object, on the platform or on what is given in the platform's place.
     pub(super) fn construct(
         &self,
         event_loop: &Rc<EventLoop>,
         key: &ObjectKey,
         knows_name: bool,
-        (store, state): (Store, Option<Rc<dyn ObjectState>>),
+        state: Option<Rc<dyn ObjectState>>,
         class: impl FnOnce(ObjectContext) -> Rc<dyn DurableObject>,
     ) -> Rc<Instance> {
         let io = event_loop.new_context(Owner::Object, key.label());

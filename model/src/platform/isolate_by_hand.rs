@@ -7,7 +7,6 @@ use super::cluster::{Cluster, ClusterConfig, RuntimeBuild};
 use super::isolate::{Isolate, IsolateId};
 use super::object::{DurableObject, ObjectContext, ObjectKey};
 use super::object_state::ObjectState;
-use super::storage::Store;
 use crate::js::{Ctx, LoopByHand};
 
 /// The isolate, and the clock that only its owner moves.
@@ -34,10 +33,7 @@ impl IsolateByHand {
         class: impl FnOnce(ObjectContext) -> Rc<dyn DurableObject>,
     ) {
         let event_loop = self.hand.event_loop();
-        let construct = |isolate: &Isolate| {
-            let store = Store::load(isolate.cluster().durable(key));
-            drop(isolate.construct(event_loop, key, true, (store, Some(state)), class));
-        };
+        let construct = |isolate: &Isolate| drop(isolate.construct(event_loop, key, true, Some(state), class));
         self.hand.inside(|| Isolate::of(event_loop, construct));
     }
 
