@@ -32,4 +32,5 @@ pub mod telemetry;
 
 pub use session::registry;
 pub use session::rpc::METHODS;
+pub use session::stand;
 pub use session::telemetry_id;

@@ -115,7 +115,6 @@ pub const ROOTS: &[&str] = &[
     "setName",
     "socket-close",
     "socket-message",
-    "stream",
     "updateProps",
     "validate",
     "validateMcpSessionOwner",

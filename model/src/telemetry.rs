@@ -48,10 +48,42 @@ pub fn capture(who: &Arc<str>, error: &JsError) {
 struct Exporter {
     finished: RefCell<Vec<Rc<Data>>>,
     numbers: Cell<u64>,
+    /// What takes the spans instead.
+    sink: RefCell<Option<Rc<dyn SpanSink>>>,
+}
+
+/// A span that has just ended.
+pub struct Ended<'a> {
+    /// Its name.
+    pub name: &'static str,
+    /// The name of its parent, unless it is a root.
+    pub parent: Option<&'static str>,
+    /// Its attributes.
+    pub attributes: &'a Map<String, Value>,
+    /// How the effect around it ended.
+    pub exit: Exit<()>,
+}
+
+/// What takes an isolate's spans in the place of its exporter: each as it ends, also those that are never exported.
+pub trait SpanSink {
+    /// A span has ended.
+    fn ended(&self, span: &Ended<'_>);
+    /// The object `who` has flushed.
+    fn flushed(&self, who: &str);
+}
+
+/// Gives all spans of the isolate to `sink` from now on.
+pub fn divert(sink: Rc<dyn SpanSink>) {
+    *module_scope::<Exporter>().sink.borrow_mut() = Some(sink);
+}
+
+fn sink() -> Option<Rc<dyn SpanSink>> {
+    module_scope::<Exporter>().sink.borrow().clone()
 }
 
 struct Data {
     name: &'static str,
+    parent_name: Option<&'static str>,
     who: Arc<str>,
     trace: Arc<str>,
     number: u64,
@@ -102,7 +134,7 @@ impl Span {
     /// A child span; exported if its parent is.
     pub fn child(&self, name: &'static str) -> Span {
         let parent = self.id();
-        Self::make(name, Some(Arc::clone(&self.0.trace)), Some(parent), self.0.exported)
+        Self::make_under(Some(self.0.name), name, Some(Arc::clone(&self.0.trace)), Some(parent), self.0.exported)
     }
 
     /// A child of `parent`, or a root span where the caller has none.
@@ -111,6 +143,16 @@ impl Span {
     }
 
     fn make(name: &'static str, trace: Option<Arc<str>>, parent: Option<Arc<str>>, exported: bool) -> Span {
+        Self::make_under(None, name, trace, parent, exported)
+    }
+
+    fn make_under(
+        parent_name: Option<&'static str>,
+        name: &'static str,
+        trace: Option<Arc<str>>,
+        parent: Option<Arc<str>>,
+        exported: bool,
+    ) -> Span {
         let event_loop = EventLoop::current();
         let exporter = module_scope::<Exporter>();
         exporter.numbers.set(exporter.numbers.get() + 1);
@@ -118,6 +160,7 @@ impl Span {
         let trace = trace.unwrap_or_else(|| format!("{}-t{number}", event_loop.name).into());
         Span(Rc::new(Data {
             name,
+            parent_name,
             who: Arc::clone(&event_loop.ctx().context.label),
             trace,
             number,
@@ -149,14 +192,19 @@ impl Span {
         self.end_with(&Ok(()));
     }
 
-    /// Ends the span of an effect that ended so. The exporter does not send how; the library and the tests know.
-    #[cfg_attr(not(test), expect(unused_variables, reason = "only the tests see how an effect ended"))]
+    /// Ends the span of an effect that ended so. The exporter does not send how; the library and a sink know.
     pub fn end_with<T>(&self, exit: &Exit<T>) {
         #[cfg(test)]
         crate::observed::span(self.0.name, &self.0.attributes.borrow().0, exit);
         self.0.end_ms.set(EventLoop::current().now_ms());
-        if self.0.exported {
-            module_scope::<Exporter>().finished.borrow_mut().push(Rc::clone(&self.0));
+        let exporter = module_scope::<Exporter>();
+        let sink = exporter.sink.borrow().clone();
+        if let Some(sink) = sink {
+            let (name, parent, attributes) = (self.0.name, self.0.parent_name, self.0.attributes.borrow());
+            let exit = exit.as_ref().map(drop).map_err(Clone::clone);
+            sink.ended(&Ended { name, parent, attributes: &attributes.0, exit });
+        } else if self.0.exported {
+            exporter.finished.borrow_mut().push(Rc::clone(&self.0));
         }
     }
 }
@@ -166,6 +214,9 @@ impl Span {
 /// A span is lost when the object that flushed dies before the request is out, when the exporter fails, or when it
 /// takes longer than the bound.
 pub fn flush() {
+    if let Some(sink) = sink() {
+        return sink.flushed(&EventLoop::current().ctx().context.label);
+    }
     let batch = std::mem::take(&mut *module_scope::<Exporter>().finished.borrow_mut());
     if batch.is_empty() {
         return;

@@ -11,6 +11,8 @@ mod bad_input;
 mod bench;
 #[path = "cli/contract.rs"]
 mod contract;
+#[path = "cli/core.rs"]
+mod core;
 #[path = "cli/corpus.rs"]
 mod corpus;
 #[path = "cli/defects.rs"]

@@ -4,6 +4,7 @@
 //! came. Closing closes the transport and aborts what is in flight: a handler that is still running goes on to its end,
 //! and its response goes nowhere.
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
@@ -42,6 +43,61 @@ pub trait Tools {
         arguments: Value,
         extra: RequestExtra,
     ) -> Option<LocalFuture<Result<Value, JsError>>>;
+}
+
+/// A server object as the framework and the class that made it use it.
+pub trait Server: Any {
+    /// Attaches a transport.
+    ///
+    /// # Errors
+    /// When one is attached: a server object serves one transport in its life.
+    fn connect(self: Rc<Self>, transport: Rc<Transport>) -> LocalFuture<Result<(), JsError>>;
+
+    /// Closes the transport with all its connections, aborts what is in flight, and detaches. Again is a no-op.
+    ///
+    /// # Errors
+    /// When a connection cannot be closed; the server stays attached then.
+    fn close(self: Rc<Self>) -> LocalFuture<Result<(), JsError>>;
+
+    /// What the client said in its initialize request that it can do; null before one came.
+    fn client_capabilities(&self) -> Value;
+
+    /// Asks the client `method` with `params`, on the stream of the request that `extra` comes with.
+    ///
+    /// # Errors
+    /// When there is no transport, the request cannot be sent, the client answers with an error or not in time, or the
+    /// server closes.
+    fn ask(
+        self: Rc<Self>,
+        operation: &'static Operation,
+        question: (&'static str, Value),
+        extra: RequestExtra,
+        within_ms: u64,
+    ) -> LocalFuture<Result<Value, JsError>>;
+}
+
+impl Server for McpServer {
+    fn connect(self: Rc<Self>, transport: Rc<Transport>) -> LocalFuture<Result<(), JsError>> {
+        Box::pin(McpServer::connect(self, transport))
+    }
+
+    fn close(self: Rc<Self>) -> LocalFuture<Result<(), JsError>> {
+        Box::pin(async move { McpServer::close(&self).await })
+    }
+
+    fn client_capabilities(&self) -> Value {
+        McpServer::client_capabilities(self)
+    }
+
+    fn ask(
+        self: Rc<Self>,
+        operation: &'static Operation,
+        question: (&'static str, Value),
+        extra: RequestExtra,
+        within_ms: u64,
+    ) -> LocalFuture<Result<Value, JsError>> {
+        Box::pin(async move { McpServer::ask(&self, operation, question, &extra, within_ms).await })
+    }
 }
 
 /// An answer of the client to a request of the server.

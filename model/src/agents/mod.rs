@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::config::HostConfig;
 use crate::platform::{JsError, LocalFuture, ObjectContext};
 
+pub mod base;
 pub mod event_store;
 pub mod mcp_agent;
 pub mod mcp_server;
@@ -18,7 +19,7 @@ pub mod party_server;
 pub mod schedule;
 pub mod transport;
 
-use mcp_server::McpServer;
+use mcp_server::Server;
 use transport::Transport;
 
 /// Storage key of the object's name.
@@ -98,5 +99,5 @@ pub trait AgentHost: 'static {
     /// The class's `destroy`.
     fn destroy(self: Rc<Self>) -> LocalFuture<Result<(), JsError>>;
     /// The `server` field.
-    fn server(&self) -> Option<Rc<McpServer>>;
+    fn server(&self) -> Option<Rc<dyn Server>>;
 }

@@ -13,8 +13,11 @@ use super::inbox::{Inbox, Letter};
 use crate::platform::JsError;
 use crate::rt;
 
+mod by_hand;
 mod pick;
 mod section;
+
+pub use by_hand::LoopByHand;
 
 /// A future of the loop.
 pub type Task = Pin<Box<dyn Future<Output = ()>>>;
@@ -196,6 +199,10 @@ impl Wake for ForeignWaker {
 impl EventLoop {
     /// A loop. `jams_timers`: a timer from before a section blocks those inside it (platform fact 33, older build).
     pub fn new(name: Arc<str>, inbox: Arc<Inbox>, jams_timers: bool) -> Rc<Self> {
+        Self::at(rt::now_ms(), name, inbox, jams_timers)
+    }
+
+    fn at(now_ms: u64, name: Arc<str>, inbox: Arc<Inbox>, jams_timers: bool) -> Rc<Self> {
         Rc::new(EventLoop {
             name,
             inbox,
@@ -207,7 +214,7 @@ impl EventLoop {
             fired: Cell::new(0),
             tickets: Cell::new(0),
             numbers: Cell::new(0),
-            now_ms: Cell::new(rt::now_ms()),
+            now_ms: Cell::new(now_ms),
             polled_ms: Cell::new(0),
             seq: Cell::new(0),
             events: RefCell::default(),
@@ -506,31 +513,40 @@ impl EventLoop {
         let _held = rt::hold_clock();
         self.polled_ms.set(rt::now_ms());
         let mut turns = 0;
-        loop {
-            self.drain_micro();
-            self.bury_doomed();
-            if self.inbox.is_closed() {
-                // Its own code ended the isolate: nothing of this turn becomes durable.
-                CURRENT.with_borrow_mut(|current| *current = outer);
-                return Poll::Ready(());
-            }
-            self.host().turn_over(self);
-            if !self.micro.borrow().is_empty() || !self.doomed.borrow().is_empty() {
-                continue;
-            }
-            self.take_mail();
-            let Some(event) = self.pick() else { break };
-            rt::count_step();
-            self.run_event(event);
+        while self.turn() {
             turns += 1;
             if turns == TURNS_A_POLL {
                 cx.waker().wake_by_ref();
                 break;
             }
         }
-        self.arm();
+        let is_over = turns < TURNS_A_POLL && self.inbox.is_closed();
+        if !is_over {
+            self.arm();
+        }
         CURRENT.with_borrow_mut(|current| *current = outer);
-        Poll::Pending
+        if is_over { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    /// Ends the turn that runs and begins the next; false when nothing is due, and when the loop has ended.
+    fn turn(self: &Rc<Self>) -> bool {
+        loop {
+            self.drain_micro();
+            self.bury_doomed();
+            if self.inbox.is_closed() {
+                // Its own code ended the isolate: nothing of this turn becomes durable.
+                return false;
+            }
+            self.host().turn_over(self);
+            if self.micro.borrow().is_empty() && self.doomed.borrow().is_empty() {
+                break;
+            }
+        }
+        self.take_mail();
+        let Some(event) = self.pick() else { return false };
+        rt::count_step();
+        self.run_event(event);
+        true
     }
 
     fn drain_micro(&self) {

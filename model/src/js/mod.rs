@@ -22,6 +22,6 @@ mod promise;
 
 pub use combine::{all, call, hops, immediate, js, race, rooted, timer, try_all};
 pub use context::{Ctx, IoContext, Owner, SectionId};
-pub use event_loop::{EventLoop, Host, Lane, TaskId, TimerHandle};
+pub use event_loop::{EventLoop, Host, Lane, LoopByHand, TaskId, TimerHandle};
 pub use inbox::{Inbox, Letter};
 pub use promise::{Promise, Wait};

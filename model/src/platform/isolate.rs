@@ -11,6 +11,7 @@ use super::cluster::{Cluster, RuntimeBuild, lock};
 use super::error::JsError;
 use super::fate;
 use super::object::{DurableObject, Instance, ObjectContext, ObjectKey};
+use super::object_state::ObjectState;
 use super::operate::{self, Hold, Outcome};
 use super::socket::{ClientSockets, Socket};
 use super::storage::{Batch, Store};
@@ -171,11 +172,25 @@ impl Isolate {
                 WokenBy::Alarm => self.row_has_name(key) && self.cold_alarm_has_name(key),
             };
         self.names.borrow_mut().remove(key);
+        let class = self.cluster.class(key.class);
+        self.construct(event_loop, key, knows_name, None, |context| class(context))
+    }
+
+    /// Constructs an incarnation of an object, on the platform or on what is given in the platform's place.
+    pub(super) fn construct(
+        &self,
+        event_loop: &Rc<EventLoop>,
+        key: &ObjectKey,
+        knows_name: bool,
+        state: Option<Rc<dyn ObjectState>>,
+        class: impl FnOnce(ObjectContext) -> Rc<dyn DurableObject>,
+    ) -> Rc<Instance> {
         let io = event_loop.new_context(Owner::Object, key.label());
         io.set_fuse(fate::draw_fuse(&io.label));
         let instance = Rc::new(Instance {
             key: key.clone(),
             knows_name,
+            state,
             io: Rc::clone(&io),
             store: Store::load(self.cluster.durable(key)),
             object: RefCell::new(None),
@@ -194,7 +209,6 @@ impl Isolate {
         self.wake_sockets(&instance);
         platform_event!("object.constructed", io.label, isolate = self.id.to_string(), named = knows_name);
         let context = ObjectContext { instance: Rc::clone(&instance) };
-        let class = self.cluster.class(key.class);
         let ctx = Ctx { context: io, section: 0, root: "constructor" };
         let object = event_loop.with_ctx(ctx, || class(context));
         *instance.object.borrow_mut() = Some(object);

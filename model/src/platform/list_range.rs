@@ -50,7 +50,8 @@ impl ListRange {
         Ok(())
     }
 
-    pub(super) fn take(&self, values: &BTreeMap<Arc<str>, Arc<Value>>) -> ListAnswer {
+    /// What it reads of these values.
+    pub(crate) fn take(&self, values: &BTreeMap<Arc<str>, Arc<Value>>) -> ListAnswer {
         use std::ops::Bound::{Excluded, Included, Unbounded};
         // Fact: 56. A list is ordered by UTF-8 bytes; its bounds, direction and limit are as named. [R:S2]
         let from = match (&self.start_after, &self.start) {

@@ -13,6 +13,7 @@ use super::alarm::AlarmInfo;
 use super::error::JsError;
 use super::fate::Fate;
 use super::isolate::Isolate;
+use super::object_state::ObjectState;
 use super::operate;
 use super::socket::Socket;
 use super::storage::{Storage, Store};
@@ -83,6 +84,22 @@ pub trait DurableObject {
     }
 }
 
+/// What work in the background comes to.
+pub trait Background: Clone + 'static {
+    /// Its failure, which nobody sees.
+    fn failure(self) -> Option<JsError> {
+        None
+    }
+}
+
+impl Background for () {}
+
+impl<T: Clone + 'static> Background for Result<T, JsError> {
+    fn failure(self) -> Option<JsError> {
+        self.err()
+    }
+}
+
 /// What the platform gives an object (`ctx` of its constructor).
 #[derive(Clone)]
 pub struct ObjectContext {
@@ -97,6 +114,8 @@ pub(super) struct Instance {
     pub key: ObjectKey,
     /// Whether this incarnation knows its name: decided by whoever constructed it (platform facts 3, 7, 10).
     pub knows_name: bool,
+    /// What stands in the platform's place, if anything does.
+    pub state: Option<Rc<dyn ObjectState>>,
     pub io: Rc<IoContext>,
     pub store: Store,
     pub object: RefCell<Option<Rc<dyn DurableObject>>>,
@@ -120,6 +139,9 @@ pub(super) struct Instance {
 impl ObjectContext {
     /// `ctx.id.name`.
     pub fn id_name(&self) -> Option<Arc<str>> {
+        if let Some(state) = &self.instance.state {
+            return state.id_name();
+        }
         // Fact: 3. Who constructs an instance decides whether it knows its name; later calls change nothing. [R:I1]
         // Fact: 10. An instance that a nameless alarm constructed stays nameless for life, also for calls by name.
         // [R26:RS7, I:cloudflare/partykit#391]
@@ -171,7 +193,10 @@ impl ObjectContext {
     }
 
     /// `ctx.waitUntil(promise)`: the work goes on by itself and nobody sees its failure (platform facts 125-128).
-    pub fn wait_until<T: Clone + 'static>(&self, _work: Promise<T>) {
+    pub fn wait_until<T: Background>(&self, work: Promise<T>) {
+        if let Some(state) = &self.instance.state {
+            state.wait_until(Box::pin(async move { work.wait().await.failure().map_or(Ok(()), Err) }));
+        }
         // Fact: 128. In an object waitUntil adds nothing. [I:cloudflare/workerd#877, D:state]
         #[cfg(test)]
         crate::observed::wait_until(&self.instance.key);

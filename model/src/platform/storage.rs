@@ -111,6 +111,9 @@ impl Storage {
     /// `get(key)`.
     pub fn get(&self, operation: &'static Operation, key: impl Into<Arc<str>>) -> StorageCall<Option<Arc<Value>>> {
         let key = key.into();
+        if let Some(state) = &self.instance.state {
+            return StorageCall::given(operation, state.get(key));
+        }
         self.call(operation, move |instance| {
             // Fact: 53. Reads see earlier writes of the turn that nobody awaited; the last write wins. [R:S1]
             let value = instance.store.values.borrow().get(&key).cloned();
@@ -140,6 +143,9 @@ impl Storage {
         value: impl Into<Arc<Value>>,
     ) -> StorageCall<()> {
         let (key, value) = (key.into(), value.into());
+        if let Some(state) = &self.instance.state {
+            return StorageCall::given(operation, state.put(key, value));
+        }
         self.call(operation, move |instance| {
             check_size(&value)?;
             #[cfg(test)]
@@ -153,6 +159,9 @@ impl Storage {
     /// `delete(key)`: whether it existed (platform fact 51).
     pub fn delete(&self, operation: &'static Operation, key: impl Into<Arc<str>>) -> StorageCall<bool> {
         let key = key.into();
+        if let Some(state) = &self.instance.state {
+            return StorageCall::given(operation, state.delete(key));
+        }
         self.call(operation, move |instance| {
             #[cfg(test)]
             observe(instance, operation, "delete", json!({"key": &*key}));
@@ -167,6 +176,9 @@ impl Storage {
 
     /// `list(options)`: ordered by UTF-8 bytes (platform facts 56, 57).
     pub fn list(&self, operation: &'static Operation, range: ListRange) -> StorageCall<Rc<ListAnswer>> {
+        if let Some(state) = &self.instance.state {
+            return StorageCall::given(operation, state.list(range));
+        }
         self.call(operation, move |instance| {
             range.check()?;
             let rows = range.take(&instance.store.values.borrow());
@@ -179,6 +191,9 @@ impl Storage {
     /// `deleteAll()`: acts at once, outside the open transaction (platform fact 44); the alarm stays where no
     /// flag says otherwise (fact 62).
     pub fn delete_all(&self, operation: &'static Operation) -> StorageCall<()> {
+        if let Some(state) = &self.instance.state {
+            return StorageCall::given(operation, state.delete_all());
+        }
         self.call(operation, move |instance| {
             let store = &instance.store;
             // Fact: 61. Deleting everything inside a transaction is refused. [R:S3]
@@ -205,6 +220,9 @@ impl Storage {
 
     /// `getAlarm()`: whole epoch milliseconds (platform fact 65). One trip less on the newer runtime build.
     pub fn get_alarm(&self, operation: &'static Operation) -> StorageCall<Option<u64>> {
+        if let Some(state) = &self.instance.state {
+            return StorageCall::given(operation, state.get_alarm());
+        }
         let fewer = Isolate::current(Isolate::get_alarm_is_short);
         let mut call =
             self.call_after(operation, SETTLES_AFTER - u32::from(fewer), |instance| Ok(instance.store.alarm.get()));
@@ -226,6 +244,9 @@ impl Storage {
 
     /// `setAlarm(at)` with `at` in epoch milliseconds; a past time becomes now (platform facts 65-67).
     pub fn set_alarm(&self, operation: &'static Operation, at_ms: i64) -> StorageCall<()> {
+        if let Some(state) = &self.instance.state {
+            return StorageCall::given(operation, state.set_alarm(at_ms));
+        }
         self.call(operation, move |instance| {
             // Fact: 66. A time of zero or less, what is no date, and a class without alarm() are refused. [R:A1,
             // R:A21]
@@ -249,6 +270,9 @@ impl Storage {
 
     /// `deleteAlarm()`; idempotent.
     pub fn delete_alarm(&self, operation: &'static Operation) -> StorageCall<()> {
+        if let Some(state) = &self.instance.state {
+            return StorageCall::given(operation, state.delete_alarm());
+        }
         self.call(operation, |instance| {
             #[cfg(test)]
             observe(instance, operation, "deleteAlarm", json!({}));

@@ -25,6 +25,11 @@ impl<T: Clone + 'static> StorageCall<T> {
         StorageCall { promise: Promise::settled(Err(error)), hops: 1 }
     }
 
+    /// A call that what stands in the platform's place answers.
+    pub(super) fn given(operation: &'static Operation, promise: Promise<Result<T, JsError>>) -> Self {
+        StorageCall { promise, hops: operation.hops.saturating_sub(SETTLES_AFTER).max(1) }
+    }
+
     /// The promise behind it, to be awaited later or together with others.
     pub fn promise(&self) -> Promise<Result<T, JsError>> {
         self.promise.clone()

@@ -6,7 +6,7 @@ use super::alarm_policy::{AlarmDecision, AlarmFacts, decide};
 use super::teardown::{Disposal, dispose_idle_runtime, tear_down};
 use super::{SessionObject, clock, destroy, signed};
 use crate::agents::transport::UNDELIVERED_PREFIX;
-use crate::agents::{DESTROY_PENDING_KEY, PROPS_KEY, STREAM_REQUESTS_PREFIX, Status, mcp_agent, party_server};
+use crate::agents::{DESTROY_PENDING_KEY, PROPS_KEY, STREAM_REQUESTS_PREFIX, Status};
 use crate::config::LIST_LIMIT;
 use crate::defect::defect;
 use crate::js::{EventLoop, hops, js};
@@ -66,13 +66,13 @@ pub(super) async fn alarm(session: Rc<SessionObject>) -> Result<(), JsError> {
 async fn act(session: Rc<SessionObject>, facts: AlarmFacts) -> Result<(), JsError> {
     match decide(considered(&session, facts)) {
         AlarmDecision::IdleWithinTimeout if is_wiped(&session).await? => Ok(()),
-        AlarmDecision::IdleWithinTimeout => js(mcp_agent::alarm(session)).await,
+        AlarmDecision::IdleWithinTimeout => js(framework_alarm(session)).await,
         _ if !defect!(session.config, CondemnedSessionKept) && is_condemned(&session, &ALARM_MARKER).await? => {
-            js(mcp_agent::alarm(session)).await
+            js(framework_alarm(session)).await
         }
         AlarmDecision::ExtendPaused(lease_ms) => {
             if defect!(session.config, LeaseLogThrows) {
-                party_server::name(&session.agent)?;
+                session.base.name(&session.agent)?;
             }
             log_paused_lease(&session, facts, lease_ms);
             let at_ms = EventLoop::current().now_ms() + lease_ms;
@@ -96,6 +96,11 @@ async fn act(session: Rc<SessionObject>, facts: AlarmFacts) -> Result<(), JsErro
             dispose_idle_runtime(session, disposal).await
         }
     }
+}
+
+/// `super.alarm()`.
+async fn framework_alarm(session: Rc<SessionObject>) -> Result<(), JsError> {
+    Rc::clone(&session.base).alarm(session).await
 }
 
 /// What is decided upon: as it is, unless the historical defect lets a pause past its ceiling count as running work.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::engine::{Engine, Pause};
+use super::engine::Pause;
+use super::execution::ExecutionEngine;
 use super::interaction::{Action, Response};
 use super::leases::Deadline;
 use super::rpc::{RPC_HOPS, text};
@@ -106,7 +107,7 @@ pub(super) async fn ensure_runtime(
     session: &Rc<SessionObject>,
     fiber: &Fiber,
     parent: &Span,
-) -> Exit<Option<Rc<Engine>>> {
+) -> Exit<Option<Rc<dyn ExecutionEngine>>> {
     let span = parent.child("McpSessionDO.ensure_runtime_for_approval");
     let ensured = restore(session, fiber, &span).await;
     span.end_with(&ensured);

@@ -40,6 +40,16 @@ impl Approvals {
         self.waiters.borrow().contains_key(id)
     }
 
+    /// Executions with a decision in memory.
+    pub(super) fn decided(&self) -> Vec<Arc<str>> {
+        self.responses.borrow().keys().cloned().collect()
+    }
+
+    /// Executions whose decision somebody waits for.
+    pub(super) fn waited_for(&self) -> Vec<Arc<str>> {
+        self.waiters.borrow().keys().cloned().collect()
+    }
+
     fn waiter(&self, id: &Arc<str>) -> Promise<()> {
         self.waiters.borrow_mut().entry(Arc::clone(id)).or_default().clone()
     }

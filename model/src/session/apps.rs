@@ -52,8 +52,7 @@ pub(super) async fn persist_apps_enabled(
     let span = Span::under(parent, "mcp.session.persist_apps_enabled");
     span.set("mcp.artifact.apps_enabled", enabled);
     let kept = save_if_changed(session, enabled, &span).await;
-    // A failure is ignored within the span.
-    span.end();
+    span.end_with(&kept);
     kept
 }
 

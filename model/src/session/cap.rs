@@ -3,8 +3,6 @@
 
 use std::rc::Rc;
 
-use serde_json::Value;
-
 use super::residency::{self, Candidate};
 use super::rpc::RPC_HOPS;
 use super::teardown::{Disposal, dispose_idle_runtime};
@@ -12,7 +10,7 @@ use super::{SessionObject, alarm};
 use crate::defect::defect;
 use crate::fx::{Cause, Exit, Fiber};
 use crate::js::{EventLoop, Promise, call, hops, try_all};
-use crate::platform::{JsError, Stub, operate};
+use crate::platform::{JsError, operate};
 use crate::telemetry::{Span, console_error, log_event};
 
 crate::operations! {
@@ -56,10 +54,10 @@ pub(super) async fn admit(session: &Rc<SessionObject>, fiber: &Fiber, span: &Spa
     let isolate = EventLoop::current();
     state_event!("eviction.requested", candidate.session.label(), isolate = &*isolate.name);
     residency::mark_eviction_requested(&candidate.id, now_ms);
-    let request = ask(session, candidate);
-    session.ctx().wait_until(request.clone());
+    let (request, answered) = ask(session, candidate);
+    session.ctx().wait_until(request);
     if defect!(session.config, EvictionAwaited) {
-        fiber.or_die(request.wait_hops(0)).await?;
+        fiber.or_die(answered.wait_hops(0)).await?;
     }
     state_event!("admission.ended", session.label());
     Ok(())
@@ -103,10 +101,12 @@ pub(super) enum Place {
     Build,
 }
 
-/// Calls the candidate's `dispose("cap")`; a failure is logged, and its entry stays as it is.
-fn ask(session: &Rc<SessionObject>, candidate: Candidate) -> Promise<Result<(), JsError>> {
-    let session = Rc::clone(session);
-    call(async move {
+/// Calls the candidate's `dispose("cap")`; a failure is logged, and its entry stays as it is. The work, which cannot fail,
+/// and the answer.
+fn ask(session: &Rc<SessionObject>, candidate: Candidate) -> (Promise<()>, Promise<Result<(), JsError>>) {
+    let (session, answered) = (Rc::clone(session), Promise::new());
+    let answer = answered.clone();
+    let work = call(async move {
         let asked = request_self_eviction(&candidate.session).await;
         if let Err(error) = &asked {
             log_event!(warn, "mcp_session_cap_eviction_request_failed", session.label(), sessionId = &*candidate.id);
@@ -115,12 +115,12 @@ fn ask(session: &Rc<SessionObject>, candidate: Candidate) -> Promise<Result<(), 
                 residency::release_resident_session(&candidate.id);
             }
         }
-        asked
-    })
+        answer.settle(asked);
+    });
+    (work, answered)
 }
 
-/// `requestSelfEviction` of a candidate: through its own stub, so that it is torn down in its own context and not in
-/// that of the session whose init runs here.
+/// `requestSelfEviction` of a candidate; a host without cap eviction has none.
 async fn request_self_eviction(candidate: &Rc<SessionObject>) -> Result<(), JsError> {
     if !candidate.config.supports_cap_eviction {
         return Ok(());
@@ -128,8 +128,7 @@ async fn request_self_eviction(candidate: &Rc<SessionObject>) -> Result<(), JsEr
     if defect!(candidate.config, EvictedInForeignContext) {
         return evict_resident_runtime_for_cap(candidate).await;
     }
-    let stub = Stub::new(candidate.ctx().key().clone());
-    stub.rpc(&CAP_REQUEST, REQUEST, Value::Null).await.map(drop)
+    candidate.host.request_self_eviction(candidate).await
 }
 
 /// The filter of a candidate, as another session's init sees it: conservative, and free of I/O. Running requests are

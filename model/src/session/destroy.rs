@@ -35,7 +35,7 @@ pub(super) async fn destroy(session: Rc<SessionObject>) -> Result<(), JsError> {
     session.destroying.set(true);
     state_event!("destroy.begin", session.label());
     rooted("destroy", tear_down(Rc::clone(&session), &DESTROY_TEARDOWN, true)).await;
-    let destroyed = rooted("destroy", mcp_agent::destroy(&session.agent)).await;
+    let destroyed = rooted("destroy", session.base.destroy(Rc::clone(&session))).await;
     state_event!("destroy.end", session.label());
     destroyed
 }

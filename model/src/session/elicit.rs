@@ -37,7 +37,7 @@ async fn ask(
         return Err(JsError::new(format!("Client does not support {kind} elicitation.")));
     }
     let question = ("elicitation/create", params(interaction));
-    let answer = server.ask(&ELICIT_ANSWER, question, extra, ELICITATION_TIMEOUT_MS).await?;
+    let answer = server.ask(&ELICIT_ANSWER, question, extra.clone(), ELICITATION_TIMEOUT_MS).await?;
     Response::from_json(&answer).ok_or_else(|| JsError::new("Invalid elicitation result"))
 }
 

@@ -157,9 +157,9 @@ impl Engine {
         self: &Rc<Self>,
         id: &str,
         response: Response,
-        parent: &Span,
+        parent: impl Into<Option<&Span>>,
     ) -> Result<Option<Outcome>, JsError> {
-        let span = parent.child("mcp.execute.resume");
+        let span = Span::under(parent.into(), "mcp.execute.resume");
         span.set("mcp.execute.resume.action", response.action.word());
         let outcome = match self.known(id, &span).await {
             Some(known) => known.map(Some),

@@ -4,20 +4,14 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
-use super::build_queue::Permit;
 use super::cap::Place;
-use super::engine::Engine;
 use super::failure::{best_effort, classify, record_reset};
-use super::meta::SessionMeta;
-use super::tools::{SessionTools, ToolsConfig};
-use super::upstream::{self, DbHandle};
-use super::{SessionObject, apps, cap, clock, meta, report, residency, teardown};
-use crate::agents::mcp_server::McpServer;
+use super::host::{Runtime, SessionDb};
+use super::{SessionObject, cap, clock, meta, report, residency, teardown};
 use crate::defect::defect;
 use crate::fx::{Cause, Exit, Fiber};
-use crate::js::{EventLoop, call, hops, try_all};
-use crate::operation::Operation;
-use crate::platform::{JsError, join, micro, operate};
+use crate::js::{EventLoop, call, hops};
+use crate::platform::{JsError, join, micro};
 use crate::telemetry::{self, Span};
 
 crate::operations! {
@@ -97,17 +91,17 @@ fn handle_cause(session: &SessionObject, error: &JsError, span: &Span) {
         Some(reset) => {
             record_reset(session, "init", error, reset, span);
             if defect!(session.config, ResetsCaptured) {
-                telemetry::capture(session.label(), error);
+                session.host.capture(session, error);
             }
         }
         None => {
             telemetry::console_error(session.label(), "[mcp-session] init failed:", error);
-            telemetry::capture(session.label(), error);
+            session.host.capture(session, error);
         }
     }
     report::record_cause(span, error);
     if !defect!(session.config, InitFailureUnclaimed) {
-        report::claim(session, error);
+        session.host.claim(session, error);
     }
 }
 
@@ -115,24 +109,15 @@ async fn build(session: &Rc<SessionObject>, token: &Map<String, Value>, fiber: &
     let meta = meta::resolve_and_store(session, token, fiber, Some(span)).await?;
     cap::admit(session, fiber, span).await?;
     // Runs on if the fiber is interrupted: the handle then belongs to nobody.
-    let opening = call(open_session_db(Rc::clone(session)));
+    let opening = call(session.host.open_session_db(Rc::clone(session)));
     let db = fiber.or_die(opening.wait_hops(0)).await?;
-    let built = build_runtime(session, &meta, &db, fiber, span).await;
+    let built = session.host.build_runtime(session, &meta, &db, fiber, span).await;
     cap::give_reservation_back(session, Place::Build, built.is_ok());
     let runtime = built?;
     install(session, db, runtime);
     residency::annotate(span);
-    span.set("mcp.session.integration_count", 0);
+    session.host.footprint(session, span);
     mark_activity_span(session, "init.mark_activity", fiber, span).await
-}
-
-/// `openSessionDb()`: the handle is made at the call, and dials at its first query.
-async fn open_session_db(session: Rc<SessionObject>) -> Result<Rc<DbHandle>, JsError> {
-    operate::begin(&INIT_DB_OPEN).await?;
-    let db = DbHandle::open(session.label());
-    hops(INIT_DB_OPEN.hops).await;
-    operate::end(&INIT_DB_OPEN).await?;
-    Ok(db)
 }
 
 /// Best effort `markActivity` in its own span; used wherever a fiber touches the session.
@@ -151,86 +136,12 @@ pub(super) async fn mark_activity_span(
     exit
 }
 
-struct Runtime {
-    server: Rc<McpServer>,
-    engine: Rc<Engine>,
-}
-
-/// `buildMcpServer`: imports, execution stack, tool description, server object.
-async fn build_runtime(
-    session: &Rc<SessionObject>,
-    meta: &Rc<SessionMeta>,
-    db: &Rc<DbHandle>,
-    fiber: &Fiber,
-    parent: &Span,
-) -> Exit<Runtime> {
-    let span = parent.child("McpSessionDOSqlite.buildMcpServer");
-    let permit = Permit::new(session);
-    let exit = build_with(&permit, session, meta, db, fiber, &span).await;
-    // The finaliser: a permit goes back once, a waiter leaves the queue, its timer is cleared.
-    permit.cancel();
-    span.end_with(&exit);
-    exit
-}
-
-/// Waits for a permit and builds; after a full wait in the queue it builds without one.
-async fn build_with(
-    permit: &Permit,
-    session: &Rc<SessionObject>,
-    meta: &Rc<SessionMeta>,
-    db: &Rc<DbHandle>,
-    fiber: &Fiber,
-    span: &Span,
-) -> Exit<Runtime> {
-    let turn = fiber.or_die(permit.acquire()).await?;
-    span.set("mcp.init.build_queue_ms", turn.wait_ms);
-    if turn.is_timed_out {
-        span.set("mcp.init.build_queue_timeout", true);
-    }
-    build_steps(session, meta, db, fiber, span).await
-}
-
-async fn build_steps(
-    session: &Rc<SessionObject>,
-    meta: &Rc<SessionMeta>,
-    db: &Rc<DbHandle>,
-    fiber: &Fiber,
-    span: &Span,
-) -> Exit<Runtime> {
-    let imports = try_all(vec![load(session, &BUILD_IMPORT), load(session, &BUILD_IMPORT)]);
-    fiber.or_die(imports.wait()).await?;
-    let stack = span.child("McpSessionDOSqlite.makeExecutionStack");
-    let made = fiber.or_die(load(session, &BUILD_STACK).wait_hops(0)).await;
-    stack.end_with(&made);
-    made?;
-    let description = span.child("mcp.execute.description.build");
-    let (handle, who) = (Rc::clone(db), Rc::clone(session));
-    let query = call(async move { handle.query(&BUILD_DESCRIBE, who.label()).await });
-    let described = fiber.or_die(query.wait_hops(0)).await;
-    description.end_with(&described);
-    described?;
-    let create = span.child("McpSessionDOSqlite.createExecutorMcpServer");
-    let created = fiber.or_die(micro(&BUILD_SERVER)).await;
-    create.end_with(&created);
-    created?;
-    let engine = Engine::new(std::sync::Arc::clone(session.label()), Rc::clone(&session.config));
-    let tools = SessionTools::new(session, Rc::clone(&engine), ToolsConfig::of(meta), Some(span.clone()));
-    let server = McpServer::new("executor", "1.0.0", tools);
-    apps::watch(session, &server, meta.apps_enabled(), create);
-    Ok(Runtime { server, engine })
-}
-
-fn load(session: &Rc<SessionObject>, operation: &'static Operation) -> crate::js::Promise<Result<(), JsError>> {
-    let session = Rc::clone(session);
-    call(async move { upstream::answer_after(operation, session.label(), "latency.build").await })
-}
-
 /// The synchronous install: from here on the session is resident, and counted once.
-fn install(session: &Rc<SessionObject>, db: Rc<DbHandle>, runtime: Runtime) {
+fn install(session: &Rc<SessionObject>, db: Rc<dyn SessionDb>, runtime: Runtime) {
     *session.db.borrow_mut() = Some(db);
     let kept = session.server.take().filter(|_| teardown::keeps_server(session));
     *session.server.borrow_mut() = Some(kept.unwrap_or(runtime.server));
-    let engine = runtime.engine.number;
+    let engine = runtime.engine.number();
     *session.engine.borrow_mut() = Some(runtime.engine);
     session.initialized.set(true);
     session.runtime.set(EventLoop::current().next_number());

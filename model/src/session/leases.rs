@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::init::mark_activity_span;
 use super::interaction::Response;
-use super::{SessionObject, approvals, meta, owner_directory, report};
+use super::{SessionObject, approvals, meta, owner_directory};
 use crate::agents::schedule::{KeepAlive, keep_alive};
 use crate::config::PAUSED_APPROVAL_TIMEOUT_MS;
 use crate::defect::defect;
@@ -74,6 +74,12 @@ impl Leases {
         self.0.borrow().iter().map(|lease| Arc::clone(&lease.id)).collect()
     }
 
+    /// Each with the execution that holds it, whether its timer is set, and whether it is expiring.
+    pub(super) fn all(&self) -> Vec<(Arc<str>, bool, bool)> {
+        let shown = |lease: &Rc<Lease>| (Arc::clone(&lease.id), lease.timer.borrow().is_some(), lease.expiring.get());
+        self.0.borrow().iter().map(shown).collect()
+    }
+
     fn remove(&self, id: &str) -> Option<Rc<Lease>> {
         let mut leases = self.0.borrow_mut();
         let index = leases.iter().position(|lease| *lease.id == *id)?;
@@ -84,7 +90,8 @@ impl Leases {
 /// Starts a lease in `waitUntil`: the tool call that paused does not wait for it, and nobody sees it fail.
 pub(super) fn queue_start(session: &Rc<SessionObject>, id: &Arc<str>, deadline: Deadline) {
     let (starting, id) = (Rc::clone(session), Arc::clone(id));
-    let work = call(rooted("lease", async move { start(&starting, &id, &deadline, None).await.map_err(drop) }));
+    let work =
+        call(rooted("lease", async move { start(&starting, &id, &deadline, None).await.map_err(Cause::into_error) }));
     session.ctx().wait_until(work);
 }
 
@@ -137,7 +144,7 @@ fn arm(session: &Rc<SessionObject>, id: &Arc<str>) -> TimerHandle {
     let fire = move || {
         let Some(session) = Weak::upgrade(&session) else { return };
         let expiring = Rc::clone(&session);
-        let work = call(rooted("expire", async move { expire(&expiring, &id).await.map_err(drop) }));
+        let work = call(rooted("expire", async move { expire(&expiring, &id).await.map_err(Cause::into_error) }));
         session.ctx().wait_until(work);
     };
     EventLoop::current().set_timer(PAUSED_APPROVAL_TIMEOUT_MS, Box::new(fire))
@@ -148,16 +155,16 @@ fn arm(session: &Rc<SessionObject>, id: &Arc<str>) -> TimerHandle {
 fn tell(session: &SessionObject, text: &str, exit: &Exit<()>) {
     if let Some(error) = exit.as_ref().err().and_then(Cause::error) {
         telemetry::console_error(session.label(), text, error);
-        telemetry::capture(session.label(), error);
+        session.host.capture(session, error);
         if !defect!(session.config, LeaseFailureCapturedTwice) {
-            report::claim(session, error);
+            session.host.claim(session, error);
         }
     }
 }
 
 /// A resume begins: the timer must not decline under its hands.
-pub(super) fn begin_resume(session: &SessionObject, id: &Arc<str>, parent: &Span) {
-    let span = span_of("McpSessionDO.pending_approval_lease.begin_resume", id, Some(parent));
+pub(super) fn begin_resume(session: &SessionObject, id: &Arc<str>, parent: Option<&Span>) {
+    let span = span_of("McpSessionDO.pending_approval_lease.begin_resume", id, parent);
     if let Some(lease) = session.leases.get(id).filter(|lease| !lease.expiring.get()) {
         lease.clear_timer();
     }
@@ -165,8 +172,8 @@ pub(super) fn begin_resume(session: &SessionObject, id: &Arc<str>, parent: &Span
 }
 
 /// A resume is over, whatever came of it: the lease is released.
-pub(super) async fn finish(session: &SessionObject, id: &Arc<str>, parent: &Span) {
-    let span = span_of("McpSessionDO.pending_approval_lease.finish", id, Some(parent));
+pub(super) async fn finish(session: &SessionObject, id: &Arc<str>, parent: Option<&Span>) {
+    let span = span_of("McpSessionDO.pending_approval_lease.finish", id, parent);
     release(session, &LEASE_FINISH_DELETE, "resume", id, &span).await;
     span.end();
 }
@@ -223,8 +230,7 @@ async fn decline(session: &Rc<SessionObject>, id: &Arc<str>, span: &Span) -> Exi
     let has_waiter = session.approvals.has_waiter(id) && !defect!(session.config, ExpiryIgnoresWaiter);
     let engine = session.engine.borrow().clone();
     if let Some(engine) = engine.filter(|_| !has_waiter) {
-        let (id, span) = (Arc::clone(id), span.clone());
-        let resume = async move { engine.resume(&id, Response::timed_out(), &span).await };
+        let resume = engine.resume(Arc::clone(id), Response::timed_out(), Some(span.clone()));
         drop(io(&LEASE_EXPIRE_ENGINE, || call(resume)).await);
     }
     Ok(())

@@ -5,18 +5,15 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::{SessionObject, upstream};
+use super::SessionObject;
 use crate::defect::defect;
 use crate::fx::{Cause, Exit, Fiber};
 use crate::js::{call, hops};
-use crate::platform::{JsError, micro, sleep};
+use crate::platform::JsError;
 use crate::telemetry::Span;
 
 /// Storage key of the record.
 pub const META_KEY: &str = "session-meta";
-/// Tries of the organisation lookup after the first, and the first pause between tries.
-const LOOKUP_RETRIES: u32 = 2;
-const LOOKUP_RETRY_BASE_MS: u64 = 200;
 
 crate::operations! {
     META_GET = "meta · storage.get session-meta", Storage, 4; "storage; in memory one trip"
@@ -55,8 +52,12 @@ impl SessionMeta {
 }
 
 /// `loadSessionMeta`: memory, else storage; a missing resource is filled in; none is not remembered as known.
-pub(super) async fn load(session: &Rc<SessionObject>, fiber: &Fiber, parent: &Span) -> Exit<Option<Rc<SessionMeta>>> {
-    let span = parent.child("mcp.session.load_meta");
+pub(super) async fn load(
+    session: &Rc<SessionObject>,
+    fiber: &Fiber,
+    parent: impl Into<Option<&Span>>,
+) -> Exit<Option<Rc<SessionMeta>>> {
+    let span = Span::under(parent.into(), "mcp.session.load_meta");
     // Runs on if the fiber is interrupted: the read still fills the cache.
     let reading = call(read(Rc::clone(session)));
     let exit = fiber.or_die(reading.wait_hops(0)).await;
@@ -101,7 +102,7 @@ async fn resolve(
     let stored = load(session, fiber, span).await?;
     let is_own = |meta: &Rc<SessionMeta>| Some(&*meta.organization_id) == text(token, "organizationId");
     let reusable = stored.clone().filter(|meta| is_own(meta) || defect!(session.config, ForeignMetaOffered));
-    let mut record = resolve_host(session, token, reusable, fiber, span).await?;
+    let mut record = session.host.resolve_session_meta(session, token, reusable, fiber, span).await?;
     if let Some(origin) = text(token, "webOrigin").filter(|origin| !origin.is_empty()) {
         record.insert("webOrigin".into(), origin.into());
     }
@@ -134,69 +135,6 @@ pub(super) async fn put(session: &Rc<SessionObject>, meta: &Rc<SessionMeta>, fib
     fiber.or_die(put.into_future()).await
 }
 
-/// The cloud's `resolveSessionMeta`: from the props without I/O, else from the stored record, else from the database.
-async fn resolve_host(
-    session: &Rc<SessionObject>,
-    token: &Map<String, Value>,
-    reusable: Option<Rc<SessionMeta>>,
-    fiber: &Fiber,
-    parent: &Span,
-) -> Exit<Map<String, Value>> {
-    let span = parent.child("McpSessionDOSqlite.resolveSessionMeta");
-    let mut record = token.clone();
-    record.remove("webOrigin");
-    let asks_always = defect!(session.config, MetaAlwaysFromDatabase);
-    let exit = if text(token, "organizationName").is_some() && !asks_always {
-        span.set("mcp.session.meta_source", "props");
-        Ok(())
-    } else if let Some(stored) = reusable.as_ref().filter(|_| !asks_always) {
-        span.set("mcp.session.meta_source", "stored");
-        for key in ["organizationName", "organizationSlug"] {
-            if let Some(value) = stored.record.get(key) {
-                record.insert(key.to_owned(), value.clone());
-            }
-        }
-        Ok(())
-    } else {
-        span.set("mcp.session.meta_source", "database");
-        let lookup = span.child("mcp.session.resolve_organization");
-        let is_named = text(token, "organizationName").is_some();
-        let known_by = if is_named { "token" } else { reusable.map_or("nothing", |_| "record") };
-        state_event!("meta.looked-up", session.label(), known_by = known_by);
-        let found = look_up(session, token, fiber).await;
-        lookup.end_with(&found);
-        found.map(|name| drop(record.insert("organizationName".into(), Value::from(&*name))))
-    };
-    span.end_with(&exit);
-    // The scratch handle is closed on all three paths; its rejection is swallowed by the handle.
-    fiber.finally(async { drop(micro(&META_SCRATCH).await) }).await;
-    exit.map(|()| record)
-}
-
-async fn look_up(session: &SessionObject, token: &Map<String, Value>, fiber: &Fiber) -> Exit<Arc<str>> {
-    let id = text(token, "organizationId").unwrap_or_default();
-    let mut pause_ms = LOOKUP_RETRY_BASE_MS;
-    let mut tries = 0;
-    loop {
-        tries += 1;
-        let found = fiber.at(upstream::organization_name(&META_LOOKUP, session.label(), id)).await?;
-        match found {
-            Ok(name) => return Ok(name),
-            Err(error) if tries > LOOKUP_RETRIES => {
-                let text = format!(
-                    "mcp_session_meta_unavailable: organization directory unavailable ({}) after {tries} attempts",
-                    error.message
-                );
-                return Err(Cause::Die(JsError::new(text)));
-            }
-            Err(_) => {
-                drop(fiber.at(sleep(&META_RETRY, pause_ms)).await?);
-                pause_ms *= 2;
-            }
-        }
-    }
-}
-
 pub(crate) use defective::TABLE as DEFECT_TABLE;
 
 mod defective {
@@ -213,6 +151,6 @@ pub(super) async fn forget(session: &SessionObject) {
     drop(session.ctx().storage().delete(&defective::META_DELETE, META_KEY).await);
 }
 
-fn text<'a>(record: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+pub(super) fn text<'a>(record: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
     record.get(key).and_then(Value::as_str)
 }

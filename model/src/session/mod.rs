@@ -2,7 +2,7 @@
 //!
 //! Split by decision: [`start`] single flight, [`init`] the cold build, [`teardown`] giving the runtime back, [`alarm`]
 //! and [`alarm_policy`], [`clock`] the idle clock, [`ownership`] the owner check and restore, [`connect`] sockets,
-//! [`destroy`], [`meta`] the stored identity, [`apps`] a capability kept with it, [`failure`] the classifier, [`report`]
+//! [`destroy`], [`meta`] the stored identity, [`host`] the hooks of the concrete host, which is the [`cloud`], [`apps`] a capability kept with it, [`failure`] the classifier, [`report`]
 //! who captures what, [`residency`] what the isolate counts, [`registry`] whom it could ask, [`cap`] its soft cap, [`build_queue`] its builds at a
 //! time, [`holding`] for how long either may be held.
 //!
@@ -16,8 +16,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::agents::mcp_server::McpServer;
-use crate::agents::{AgentHost, AgentState, NAME_KEY, party_server, schedule};
+use crate::agents::base::{AgentBase, Agents};
+use crate::agents::mcp_server::Server;
+use crate::agents::{AgentHost, AgentState, NAME_KEY, schedule};
 use crate::config::HostConfig;
 use crate::fx::Fiber;
 use crate::js::{Promise, hops};
@@ -33,12 +34,15 @@ mod apps;
 pub mod build_queue;
 pub mod cap;
 pub mod clock;
+mod cloud;
 pub mod connect;
 pub mod destroy;
 pub mod elicit;
 pub mod engine;
+mod execution;
 pub mod failure;
 mod holding;
+mod host;
 pub mod init;
 pub mod interaction;
 pub mod leases;
@@ -51,6 +55,7 @@ pub mod registry;
 mod report;
 pub mod residency;
 pub mod rpc;
+pub mod stand;
 pub mod start;
 pub mod teardown;
 pub mod tools;
@@ -59,9 +64,9 @@ pub mod upstream;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use engine::Engine;
+use execution::ExecutionEngine;
+use host::{SessionDb, SessionHost};
 use meta::SessionMeta;
-use upstream::DbHandle;
 
 /// Class name in the namespace.
 pub const CLASS: &str = "McpSessionDO";
@@ -82,9 +87,13 @@ pub fn telemetry_id(name: Option<&str>) -> Arc<str> {
 pub struct SessionObject {
     pub(crate) agent: AgentState,
     pub(crate) config: Rc<HostConfig>,
-    pub(crate) server: RefCell<Option<Rc<McpServer>>>,
-    pub(crate) engine: RefCell<Option<Rc<Engine>>>,
-    pub(crate) db: RefCell<Option<Rc<DbHandle>>>,
+    /// The framework's classes that this one extends.
+    pub(crate) base: Rc<dyn AgentBase<SessionObject>>,
+    /// The hooks of the concrete host.
+    pub(crate) host: Rc<dyn SessionHost>,
+    pub(crate) server: RefCell<Option<Rc<dyn Server>>>,
+    pub(crate) engine: RefCell<Option<Rc<dyn ExecutionEngine>>>,
+    pub(crate) db: RefCell<Option<Rc<dyn SessionDb>>>,
     pub(crate) session_meta: RefCell<Option<Rc<SessionMeta>>>,
     pub(crate) initialized: Cell<bool>,
     pub(crate) counted_as_resident: Cell<bool>,
@@ -107,11 +116,23 @@ pub struct SessionObject {
 }
 
 impl SessionObject {
-    /// The constructor.
+    /// The constructor, in the cloud.
     pub fn new(ctx: ObjectContext, config: Rc<HostConfig>) -> Rc<Self> {
+        Self::extending(Rc::new(Agents), Rc::new(cloud::Cloud), ctx, config)
+    }
+
+    /// The constructor of the class itself, which knows neither its framework nor its host.
+    pub(crate) fn extending(
+        base: Rc<dyn AgentBase<SessionObject>>,
+        host: Rc<dyn SessionHost>,
+        ctx: ObjectContext,
+        config: Rc<HostConfig>,
+    ) -> Rc<Self> {
         Rc::new(SessionObject {
             agent: AgentState::new(ctx),
             config,
+            base,
+            host,
             server: RefCell::new(None),
             engine: RefCell::new(None),
             db: RefCell::new(None),
@@ -145,7 +166,7 @@ impl SessionObject {
     /// The object's name from what is known without I/O: the id's, the remembered one, the framework's getter.
     pub(crate) fn session_name_or_undefined(&self) -> Option<Arc<str>> {
         let known = self.ctx().id_name().or_else(|| self.resolved_session_name.borrow().clone());
-        known.or_else(|| party_server::name(&self.agent).ok())
+        known.or_else(|| self.base.name(&self.agent).ok())
     }
 
     /// The same, else the stored record; an absent or empty one is none. What was found is remembered.
@@ -183,7 +204,7 @@ impl SessionObject {
     pub(crate) fn active_stream_count(&self) -> usize {
         // Fact: 172. The connections of a hibernating server are the platform's, so they survive eviction.
         // [S:partyserver index.js]
-        self.ctx().sockets().len()
+        self.base.connection_count(&self.agent)
     }
 }
 
@@ -212,7 +233,7 @@ impl AgentHost for SessionObject {
         Box::pin(destroy::destroy(self))
     }
 
-    fn server(&self) -> Option<Rc<McpServer>> {
+    fn server(&self) -> Option<Rc<dyn Server>> {
         self.server.borrow().clone()
     }
 }

@@ -6,19 +6,20 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::approval_rpc::{self, Approver, Denied};
-use super::engine::{Engine, Outcome};
+use super::engine::Outcome;
+use super::execution::ExecutionEngine;
 use super::interaction::Response;
 use super::leases::{self, Deadline};
 use super::owner_directory::{self, strict_session_id};
 use super::owner_object::OwnerRecord;
 use super::report::record_cause;
 use super::tools::results;
-use super::{CLASS, NAME_PREFIX, SessionObject, meta};
+use super::{SessionObject, meta};
 use crate::config::{MODEL_RESUME_FORWARD_TIMEOUT_MS, PAUSED_APPROVAL_TIMEOUT_MS};
 use crate::defect::defect;
 use crate::fx::{Exit, Fiber, or_die, within};
 use crate::js::{call, rooted};
-use crate::platform::{JsError, ObjectKey, Stub, io};
+use crate::platform::{JsError, io};
 use crate::telemetry::{Span, log_event};
 
 crate::operations! {
@@ -51,7 +52,7 @@ pub(crate) enum Resumed {
 }
 
 impl Resumed {
-    fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         match self {
             Resumed::Result(result) => json!({"status": "result", "result": result}),
             Resumed::Refused(Refusal::NotFound) => json!({"status": "execution_not_found"}),
@@ -76,14 +77,13 @@ impl Resumed {
 /// The engine's resume between the two hooks of a lease; the second runs whatever came of it.
 pub(crate) async fn resume_here(
     session: &Rc<SessionObject>,
-    engine: &Rc<Engine>,
+    engine: &Rc<dyn ExecutionEngine>,
     id: &Arc<str>,
     response: Response,
-    span: &Span,
+    span: Option<&Span>,
 ) -> Result<Option<Outcome>, JsError> {
     leases::begin_resume(session, id, span);
-    let (resuming, resumed_id, parent) = (Rc::clone(engine), Arc::clone(id), span.clone());
-    let resume = async move { resuming.resume(&resumed_id, response, &parent).await };
+    let resume = Rc::clone(engine).resume(Arc::clone(id), response, span.cloned());
     let outcome = io(&RESUME_ENGINE, || call(resume)).await;
     leases::finish(session, id, span).await;
     outcome
@@ -94,13 +94,18 @@ pub(crate) async fn fallback(
     session: &Rc<SessionObject>,
     id: &Arc<str>,
     response: &Response,
-    span: &Span,
+    span: Option<&Span>,
 ) -> Option<Resumed> {
     rooted("fallback", find_owner(session, id, response, span)).await
 }
 
-async fn find_owner(session: &Rc<SessionObject>, id: &Arc<str>, response: &Response, span: &Span) -> Option<Resumed> {
-    let record = owner_directory::get(session, &FALLBACK_GET, id, Some(span)).await?;
+async fn find_owner(
+    session: &Rc<SessionObject>,
+    id: &Arc<str>,
+    response: &Response,
+    span: Option<&Span>,
+) -> Option<Resumed> {
+    let record = owner_directory::get(session, &FALLBACK_GET, id, span).await?;
     let Some(own) = meta::load(session, &Fiber::new(), span).await.ok()? else {
         return Some(Resumed::Refused(Refusal::Forbidden));
     };
@@ -110,12 +115,12 @@ async fn find_owner(session: &Rc<SessionObject>, id: &Arc<str>, response: &Respo
     }
     if strict_session_id(session).ok()? == record.session_id {
         // The entry is stale: this session has just said that it knows nothing.
-        owner_directory::delete(session, &FALLBACK_DELETE, id, Some(span)).await;
+        owner_directory::delete(session, &FALLBACK_DELETE, id, span).await;
         return Some(Resumed::Refused(Refusal::Expired(record.ttl_ms)));
     }
     let resumed = forward(session, &record, response, span).await;
     if let Resumed::Refused(Refusal::Expired(_) | Refusal::NotFound | Refusal::AlreadySettled) = resumed {
-        owner_directory::delete(session, &FALLBACK_DELETE, id, Some(span)).await;
+        owner_directory::delete(session, &FALLBACK_DELETE, id, span).await;
     }
     match resumed {
         Resumed::Refused(Refusal::NotFound) => Some(Resumed::Refused(Refusal::Expired(record.ttl_ms))),
@@ -124,17 +129,9 @@ async fn find_owner(session: &Rc<SessionObject>, id: &Arc<str>, response: &Respo
 }
 
 /// Asks the owner, for at most 10 s; the owner may finish all the same. A failure counts as expired.
-async fn forward(session: &SessionObject, record: &OwnerRecord, response: &Response, span: &Span) -> Resumed {
-    let stub = Stub::new(ObjectKey::named(CLASS, format!("{NAME_PREFIX}{}", record.session_id)));
-    let arguments = json!({
-        "executionId": &*record.execution_id,
-        "accountId": &*record.account_id,
-        "organizationId": &*record.organization_id,
-        "response": response.to_json(),
-    });
-    let answered = within(MODEL_RESUME_FORWARD_TIMEOUT_MS, |fiber| async move {
-        fiber.or_die(stub.rpc(&FALLBACK_FORWARD, "resumeExecutionForModel", arguments)).await
-    });
+async fn forward(session: &SessionObject, record: &OwnerRecord, response: &Response, span: Option<&Span>) -> Resumed {
+    let asked = session.host.forward_model_resume(session, record, response);
+    let answered = within(MODEL_RESUME_FORWARD_TIMEOUT_MS, |fiber| async move { fiber.or_die(asked).await });
     let error = match answered.await {
         Ok(Some(answer)) => return Resumed::from_json(&answer),
         Ok(None) => None,
@@ -144,12 +141,13 @@ async fn forward(session: &SessionObject, record: &OwnerRecord, response: &Respo
     Resumed::Refused(Refusal::Expired(record.ttl_ms))
 }
 
-fn report_forward(session: &SessionObject, record: &OwnerRecord, error: Option<&JsError>, span: &Span) {
-    span.set("mcp.execution_owner.forward.owner_session_id", &*record.session_id);
+fn report_forward(session: &SessionObject, record: &OwnerRecord, error: Option<&JsError>, span: Option<&Span>) {
+    let owner = &*record.session_id;
+    span.into_iter().for_each(|span| span.set("mcp.execution_owner.forward.owner_session_id", owner));
     let session_id = session.session_id_for_telemetry();
     match error {
         None => {
-            span.set("mcp.execution_owner.forward.error", "timeout");
+            span.into_iter().for_each(|span| span.set("mcp.execution_owner.forward.error", "timeout"));
             log_event!(
                 error,
                 "mcp_model_resume_forward_error",
@@ -162,7 +160,7 @@ fn report_forward(session: &SessionObject, record: &OwnerRecord, error: Option<&
             );
         }
         Some(error) => {
-            record_cause(span, error);
+            span.into_iter().for_each(|span| record_cause(span, error));
             log_event!(
                 error,
                 "mcp_model_resume_forward_error",
@@ -210,7 +208,7 @@ async fn resume_as_owner(
         owner_directory::delete(session, &RPC_DIR_DELETE, id, Some(span)).await;
         return Ok(expired);
     };
-    match or_die(resume_here(session, &engine, id, response, span).await)? {
+    match or_die(resume_here(session, &engine, id, response, Some(span)).await)? {
         None => {
             let is_settled = engine.is_execution_settled(id);
             owner_directory::delete(session, &RPC_DIR_DELETE, id, Some(span)).await;

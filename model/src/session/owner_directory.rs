@@ -6,12 +6,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::meta::SessionMeta;
-use super::owner_object::{OWNER_CLASS, OwnerRecord};
+use super::owner_object::OwnerRecord;
 use super::report::record_cause;
 use super::{SessionObject, leases};
-use crate::agents::party_server;
 use crate::operation::Operation;
-use crate::platform::{JsError, ObjectKey, Stub};
+use crate::platform::JsError;
 use crate::telemetry::{Span, log_event};
 
 /// The session id as identities need it, by the framework's getter if need be.
@@ -21,7 +20,7 @@ use crate::telemetry::{Span, log_event};
 pub(super) fn strict_session_id(session: &SessionObject) -> Result<Arc<str>, JsError> {
     let name = session.session_name_or_undefined();
     let id = name.as_ref().and_then(|name| name.split(':').nth(1)).filter(|id| !id.is_empty());
-    id.map_or_else(|| party_server::name(&session.agent), |id| Ok(id.into()))
+    id.map_or_else(|| session.base.name(&session.agent), |id| Ok(id.into()))
 }
 
 /// The owner of a paused execution; none when nobody is recorded, the directory is not bound, or the call failed.
@@ -75,8 +74,7 @@ async fn ask(
     if !session.config.execution_owner_bound {
         return None;
     }
-    let stub = Stub::new(ObjectKey::named(OWNER_CLASS, Arc::clone(id)));
-    match stub.rpc(operation, method, arguments).await {
+    match session.host.owner_directory(session, operation, id, method, arguments).await {
         Ok(answer) => Some(answer),
         Err(error) => {
             report(session, id, method, &error, span);

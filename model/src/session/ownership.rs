@@ -104,7 +104,7 @@ pub(super) async fn restore(
     if !defect!(session.config, NamelessRestoreFails) {
         or_die(hydrate_name(session).await)?;
     }
-    let start = call(party_server::wrapped_on_start(Rc::clone(session), None));
+    let start = call(session.base.restart(Rc::clone(session)));
     let restored = join(operation, &start).await.and_then(|started| started);
     let restored = or_die(restored);
     span.end_with(&restored);

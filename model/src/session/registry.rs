@@ -96,8 +96,7 @@ impl<R: Resident> Registry<R> {
         picked.map(|(id, entry)| (Arc::clone(id), entry.resident.clone()))
     }
 
-    /// Ids, last uses and when each was asked, in order; for the tests.
-    #[cfg(test)]
+    /// Ids, last uses and when each was asked, in order.
     pub fn times(&self) -> impl Iterator<Item = (Arc<str>, u64, Option<u64>)> {
         self.0.iter().map(|(id, entry)| (Arc::clone(id), entry.last_activity_ms, entry.eviction_requested_at_ms))
     }

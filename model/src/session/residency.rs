@@ -163,8 +163,7 @@ pub(super) fn registered() -> Vec<Arc<str>> {
     module_scope::<Residency>().resident_sessions.borrow().all().map(|(id, _)| Arc::clone(id)).collect()
 }
 
-/// Peak of the residents, and each registered session with its last activity and when it was asked; for the tests.
-#[cfg(test)]
+/// Peak of the residents, and each registered session with its last activity and when it was asked.
 #[expect(clippy::type_complexity, reason = "three facts of an entry, read in one place")]
 pub(super) fn books() -> (u64, Vec<(Arc<str>, u64, Option<u64>)>) {
     let residency = module_scope::<Residency>();

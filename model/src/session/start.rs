@@ -5,7 +5,6 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::{SessionObject, teardown};
-use crate::agents::mcp_agent;
 use crate::defect::defect;
 use crate::js::{EventLoop, Promise, call, hops};
 use crate::operation::Operation;
@@ -76,7 +75,7 @@ async fn start_body(session: &Rc<SessionObject>, props: Option<Value>) -> Result
     if let Some(body) = super::tests::recordings::start_body::replaced(session) {
         return body.await;
     }
-    mcp_agent::start_body(Rc::clone(session), props).await
+    session.base.start_body(Rc::clone(session), props).await
 }
 
 /// A nested effect of the start: it costs no trip of its own, and with nothing resident it does not suspend at all.

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::owner_directory::strict_session_id;
 use super::{SessionObject, clock, leases, meta, residency};
 use crate::defect::defect;
 use crate::fx::{Cause, Exit, Fiber, or_die};
@@ -120,7 +121,9 @@ impl Teardown {
                 drop(db.end().await);
             }
         }
-        session.initialized.set(false);
+        if is_cleared_late {
+            session.initialized.set(false);
+        }
         if session.counted_as_resident.replace(false) {
             residency::release(session.label());
             if !defect!(session.config, EntryLeftBehind) {
@@ -166,10 +169,7 @@ fn drop_engine(session: &SessionObject) {
 }
 
 fn close_streams(session: &SessionObject) {
-    for socket in session.ctx().sockets() {
-        // A throw is ignored.
-        drop(socket.close(CLOSE_STREAM.0, CLOSE_STREAM.1));
-    }
+    session.base.close_connections(&session.agent, CLOSE_STREAM.0, CLOSE_STREAM.1);
 }
 
 /// Why a runtime is disposed, and what was live when that was decided.
@@ -193,6 +193,8 @@ pub(super) async fn dispose_idle_runtime(session: Rc<SessionObject>, disposal: D
         activeStreamCount = disposal.active_stream_count,
         reason = disposal.reason,
     );
+    // Unlike the log line, the span has the id that throws where there is no name: such a session is not disposed.
+    let session_id = strict_session_id(&session)?;
     state_event!(
         "disposal.begin",
         session.label(),

@@ -1,5 +1,7 @@
 //! `sim conform`: the model beside the real thing, as it was recorded.
 
+mod core;
+
 use super::args::Format;
 use super::console::Console;
 use crate::conform::{self, Outcome, Verdict};
@@ -11,7 +13,10 @@ use std::fmt::Write;
 
 /// Arguments of `sim conform`.
 #[derive(Clone, Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
     /// Only this probe, and both values side by side
     #[arg(long = "probe", value_name = "ID")]
     probe: Option<String>,
@@ -23,6 +28,12 @@ pub struct Args {
     format: Format,
 }
 
+#[derive(Clone, Debug, clap::Subcommand)]
+enum Command {
+    /// Do to the session class here what was done to the real one, and compare
+    Core(core::Args),
+}
+
 /// Characters of a value in the table.
 const SHOWN: usize = 48;
 
@@ -31,6 +42,9 @@ const SHOWN: usize = 48;
 /// # Errors
 /// Usage errors of the arguments; harness errors of data, threads and console.
 pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
+    if let Some(Command::Core(args)) = &args.command {
+        return core::execute(args, console);
+    }
     check_names(args)?;
     let in_suite = |suite: &str| args.suite.as_ref().is_none_or(|wanted| suite.starts_with(wanted.as_str()));
     let outcomes = conform::check(|suite, id| in_suite(suite) && args.probe.as_ref().is_none_or(|probe| probe == id))?;

@@ -8,6 +8,7 @@ mod alarm_handler;
 mod alarms;
 mod background;
 mod contexts;
+pub mod core;
 mod errors;
 mod eviction;
 mod excuses;

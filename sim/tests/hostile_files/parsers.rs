@@ -9,11 +9,14 @@ use scenarios::seed::Seed;
 use scenarios::trace::{self, Event, Stream, Trace, TraceHeader, Value};
 use sim::campaign::baseline::Baseline;
 use sim::campaign::record::Record;
+use sim::conform::core;
 use sim::corpus::entry::Entry;
 use sim::signature::Signature;
 use sim::supervisor::Job;
 use sim::trial::{Answer, Found, TrialOptions};
 
+/// A recorded program.
+const PROGRAM: &str = include_str!("../data/core-program.json");
 /// The longest refusal, in characters.
 const REFUSAL_CHARS_MAX: usize = 1_000;
 /// What is read may be this many times longer when it is written: fields that were left out are written with their
@@ -36,6 +39,7 @@ pub fn all() -> Vec<Parser> {
     let words = |words: &[&str]| bases(words.iter().map(|word| word.as_bytes().to_vec()).collect());
     vec![
         Parser { name: "plan", bases: bases(plans()), read: |bytes| document(bytes, Plan::parse, Plan::to_json) },
+        Parser { name: "recorded programs", bases: bases(vec![PROGRAM.into()]), read: read_programs },
         Parser { name: "trace", bases: bases(vec![trace_file()]), read: read_trace },
         Parser {
             name: "record",
@@ -116,6 +120,22 @@ fn read_range(bytes: &[u8]) -> Result<bool, String> {
         Ok(_) => Ok(true),
         Err(refusal) => sentence(&refusal).map(|()| false),
     }
+}
+
+/// A program that is read can be played: whatever it says, neither stand nor class panics.
+fn read_programs(bytes: &[u8]) -> Result<bool, String> {
+    let programs = match core::read(bytes, "the file") {
+        Ok(programs) => programs,
+        Err(refusal) => return sentence(&refusal.to_string()).map(|()| false),
+    };
+    for program in &programs {
+        let played = core::play(program, &core::described(), true);
+        let differences = played.steps.iter().flat_map(|step| &step.differences);
+        if let Some(crash) = differences.into_iter().find(|difference| difference.what == "crash") {
+            return Err(crash.text());
+        }
+    }
+    Ok(true)
 }
 
 fn read_trace(bytes: &[u8]) -> Result<bool, String> {

@@ -26,7 +26,8 @@ pub struct Pause {
 }
 
 impl Pause {
-    pub(super) fn new(id: Arc<str>, interaction: Interaction) -> Rc<Self> {
+    /// A pause that waits for its response.
+    pub(crate) fn new(id: Arc<str>, interaction: Interaction) -> Rc<Self> {
         Rc::new(Pause { id, interaction, response: Promise::new() })
     }
 }

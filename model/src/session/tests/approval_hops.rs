@@ -119,7 +119,8 @@ fn the_directory_reads_in_3_and_forgets_key_and_alarm_together_in_4() {
 }
 
 fn engine(session: &SessionObject) -> Rc<Engine> {
-    session.engine.borrow().clone().expect("an open session has an engine")
+    let engine: Rc<dyn std::any::Any> = session.engine.borrow().clone().expect("an open session has an engine");
+    engine.downcast().expect("it is the host's own")
 }
 
 const ASKING: &str = r#"ask {"kind":"form","message":"Deploy?"}; return 1"#;

@@ -1,10 +1,13 @@
 //! Teardown and disposal: one at a time, uninterruptible, and an init that meets one waits for its end.
 
+use std::rc::Rc;
+
 use super::script::Rule;
 use super::world::{Setup, World, log, play};
 use crate::rt;
 use crate::session::init::init;
 use crate::session::teardown::{Disposal, dispose_idle_runtime};
+use crate::session::upstream::DbHandle;
 
 const HELD: u64 = 7;
 
@@ -141,7 +144,8 @@ fn a_teardown_ends_the_connection_of_its_database_handle() {
         world.open(50).await;
         world
             .inside("look", 50, |session| async move {
-                let db = session.db.borrow().clone().expect("it is resident");
+                let db: Rc<dyn std::any::Any> = session.db.borrow().clone().expect("it is resident");
+                let db = db.downcast::<DbHandle>().expect("it is the host's own");
                 log(format_args!("connected {}", db.is_connected()));
                 crate::session::teardown::close_runtime(&session, true).run().await;
                 log(format_args!("connected {}", db.is_connected()));

@@ -11,6 +11,7 @@ use crate::config::BROWSER_APPROVAL_WAIT_TIMEOUT_MS;
 use crate::defect::defect;
 use crate::fx::{Cause, within};
 use crate::platform::JsError;
+use crate::session::execution::ExecutionEngine;
 use crate::session::interaction::Response;
 use crate::session::model_resume::{Refusal, Resumed, fallback, resume_here};
 use crate::session::{SessionObject, approvals};
@@ -33,13 +34,13 @@ impl SessionTools {
 
     async fn resume_by_model(&self, id: &Arc<str>, response: Response, span: &Span) -> Result<Value, JsError> {
         let session = self.session()?;
-        if let Some(outcome) = resume_here(&session, &self.engine, id, response.clone(), span).await? {
+        if let Some(outcome) = resume_here(&session, &self.engine(), id, response.clone(), Some(span)).await? {
             return Ok(self.answer(outcome, "resume", span));
         }
         if self.engine.is_execution_settled(id) {
             return Ok(results::refused(id, Refusal::AlreadySettled));
         }
-        Ok(match fallback(&session, id, &response, span).await {
+        Ok(match fallback(&session, id, &response, Some(span)).await {
             Some(Resumed::Result(result)) => result,
             Some(Resumed::Refused(refusal)) => results::refused(id, refusal),
             None => results::refused(id, Refusal::NotFound),
@@ -84,10 +85,14 @@ impl SessionTools {
         response: Response,
         span: &Span,
     ) -> Result<Value, JsError> {
-        Ok(match resume_here(session, &self.engine, id, response, span).await? {
+        Ok(match resume_here(session, &self.engine(), id, response, Some(span)).await? {
             Some(outcome) => self.answer(outcome, "browser_resume", span),
             None => results::refused(id, Refusal::NotFound),
         })
+    }
+
+    fn engine(&self) -> Rc<dyn ExecutionEngine> {
+        Rc::clone(&self.engine) as Rc<dyn ExecutionEngine>
     }
 
     /// The session; it is there for as long as a call of its tools runs.

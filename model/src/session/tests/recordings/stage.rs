@@ -212,7 +212,7 @@ fn state(session: &SessionObject) -> Value {
     json!({
         "id": &*session.session_id_for_telemetry(),
         "initialized": session.initialized.get(),
-        "engine": session.engine.borrow().as_ref().map(|engine| engine.number),
+        "engine": session.engine.borrow().as_ref().map(|engine| engine.number()),
         "server": session.server.borrow().is_some(),
         "handle": session.db.borrow().is_some(),
         "lastActivity": session.last_activity_ms.get(),

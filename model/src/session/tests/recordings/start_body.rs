@@ -15,6 +15,7 @@ use crate::operation::{Kind, Operation};
 use crate::platform::{JsError, LocalFuture, micro};
 use crate::session::SessionObject;
 use crate::session::engine::Engine;
+use crate::session::execution::ExecutionEngine;
 
 pub(super) static GATE: Operation =
     Operation { name: "test · start gate", kind: Kind::Micro, hops: 1, assumed: false, waits_on: "the test" };
@@ -45,7 +46,7 @@ pub(crate) fn replaced(session: &Rc<SessionObject>) -> Option<LocalFuture<Result
 
 async fn run(session: Rc<SessionObject>, body: StartBody) -> Result<(), JsError> {
     let known = session.server.borrow().clone();
-    let server = known.unwrap_or_else(server);
+    let server = known.unwrap_or_else(|| server());
     *session.server.borrow_mut() = Some(Rc::clone(&server));
     let transport = Transport::new(session.ctx().clone(), Rc::default());
     *session.agent.transport.borrow_mut() = Some(Rc::clone(&transport));
@@ -58,7 +59,7 @@ async fn run(session: Rc<SessionObject>, body: StartBody) -> Result<(), JsError>
     if body.is_gated {
         step(3, "await");
     }
-    *session.engine.borrow_mut() = body.engine;
+    *session.engine.borrow_mut() = body.engine.map(|engine| engine as Rc<dyn ExecutionEngine>);
     session.initialized.set(true);
     Ok(())
 }
