@@ -51,11 +51,14 @@ fn event<'a>(program: &'a mut Value, step: usize, kind: &str) -> &'a mut Value {
     events.iter_mut().find(|event| event[0] == kind).expect("it has one")
 }
 
+/// What is recorded otherwise, how, and what is told to differ.
+type Case<'a> = (&'a str, &'a dyn Fn(&mut Value), &'a [&'a str]);
+
 #[test]
 fn whatever_is_recorded_otherwise_is_a_difference() {
     assert_eq!(changed(|_| ()), None, "as it stands it agrees");
     let last = 2;
-    let cases: [(&str, &dyn Fn(&mut Value), &[&str]); 10] = [
+    let cases: [Case; 10] = [
         ("the flag", &|program| program["steps"][last]["st"]["0"]["init"] = json!(false), &["state"]),
         ("a stored value", &|program| program["steps"][last]["st"]["0"]["kv"]["props"] = json!(1), &["state"]),
         ("the alarm", &|program| program["steps"][last]["st"]["0"]["alarm"] = json!(60_001), &["state"]),
