@@ -205,7 +205,8 @@ mod tests {
             let told = json!({"structuredContent": {"status": "user_approval_required"}});
             let end = [number, ("outcome", "answered".into()), ("answer", told.into())];
             let adopted = story().history(5_100, "s2", "session.adopted", &[("of", "s1".into())]);
-            let called = adopted.history(5_200, "s2", "request.begin", &begin).history(5_210, "s2", "request.end", &end);
+            let called =
+                adopted.history(5_200, "s2", "request.begin", &begin).history(5_210, "s2", "request.end", &end);
             matches!(INVARIANT.judge(&plan, &called.build()), Verdict::Violated(_))
         };
         assert!(!asked(Elicitation::Browser, Elicitation::Model));

@@ -101,9 +101,8 @@ fn requests_after_release(case: &Case<'_>) -> BTreeMap<u32, u64> {
 /// Whether the answers outgrew what may wait at the edge for one client (session-core §1.7): it has half of that when the
 /// next one comes, and the client is given up.
 fn is_too_large(case: &Case<'_>, request: &Request, end: &Event) -> bool {
-    let within = |what: &dyn Fn(&Event) -> bool| {
-        happened(case, &request.session, request.begin.ordinal, end.ordinal, what)
-    };
+    let within =
+        |what: &dyn Fn(&Event) -> bool| happened(case, &request.session, request.begin.ordinal, end.ordinal, what);
     let is_much = |event: &Event| event.number("bytes").is_some_and(|bytes| bytes > BACKLOG_BYTES_MAX / 2);
     within(&|event| event.is(Stream::State, "sse.backlog") && is_much(event))
         && within(&|event| event.is(Stream::Platform, "socket.closed") && event.number("code") == Some(1_013))

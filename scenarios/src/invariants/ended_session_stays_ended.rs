@@ -32,7 +32,10 @@ fn judge(case: &Case<'_>) -> Verdict {
         let (Some(status), Some(shown)) = (request.status(), request.head.or(request.end)) else { continue };
         // Who a caller is comes before everything else (session-core §2.1).
         let is_unknown = status == 401 && request.token(case.plan) == Token::Expired;
-        if request.begin.ordinal < *ended || status == 404 || is_unknown || request.was_given_session(case.requests()) == Some(false)
+        if request.begin.ordinal < *ended
+            || status == 404
+            || is_unknown
+            || request.was_given_session(case.requests()) == Some(false)
         {
             continue;
         }

@@ -158,7 +158,10 @@ impl<'a> FaultLog<'a> {
         self.delivered.iter().any(|each| {
             let is_hold =
                 matches!(each.plan.map(|plan| &plan.effect), Some(Effect::Hold { .. } | Effect::Delay { .. }));
-            is_hold && self.holds_up(each, session) && each.at_ms <= at_ms && self.ends_ms(each).saturating_add(patience_ms / 2) > at_ms
+            is_hold
+                && self.holds_up(each, session)
+                && each.at_ms <= at_ms
+                && self.ends_ms(each).saturating_add(patience_ms / 2) > at_ms
         })
     }
 

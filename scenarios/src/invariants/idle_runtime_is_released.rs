@@ -122,8 +122,8 @@ impl Judge<'_> {
         let late = if is_coming { ALARM_LATE_MS_MAX } else { 0 };
         let latest = due + late + DISPOSAL_MS_MAX + self.faults.held_ms_of(who, idle_from, last.at_ms);
         // A step that fails whenever it is tried keeps its alarm from ever coming to an end.
-        let is_excused = self.faults.lost_alarm_write(who, idle_from, last.at_ms)
-            || self.faults.fails_lastingly(who, last.at_ms);
+        let is_excused =
+            self.faults.lost_alarm_write(who, idle_from, last.at_ms) || self.faults.fails_lastingly(who, last.at_ms);
         if last.at_ms <= latest || is_excused {
             return None;
         }
