@@ -19,20 +19,20 @@ pub const INVARIANT: Invariant = Invariant {
 fn judge(case: &Case<'_>) -> Verdict {
     let Case { plan, trace, .. } = *case;
     let faults = FaultLog::of(plan, trace);
-    let mut first: BTreeMap<&str, (&Event, &Json)> = BTreeMap::new();
+    let mut first: BTreeMap<&str, (&Event, &Event, &Json)> = BTreeMap::new();
     let mut violations = Vec::new();
     let all = case.requests();
     for request in all.iter().filter(|request| request.op() == "resume" && request.outcome() == Some("answered")) {
         let Some((execution, end, told)) = told(trace, request) else { continue };
-        let Some((before, known)) = first.get(execution) else {
+        let Some((before, taken, known)) = first.get(execution) else {
             if is_outcome(told) {
-                first.insert(execution, (end, told));
+                first.insert(execution, (end, taken_by(trace, request, execution), told));
             }
             continue;
         };
         let session = request.session.as_str();
-        let is_excused = is_gone(trace, session, before.ordinal, end.ordinal)
-            || faults.is_disturbed(session, before.at_ms, end.at_ms)
+        let is_excused = is_gone(trace, session, taken.ordinal, end.ordinal)
+            || faults.is_disturbed(session, taken.at_ms, end.at_ms)
             || request.begin.ordinal < before.ordinal;
         if !is_same(told, known) && !is_excused {
             let what = format!("a repeated resume is told {}, and was told {}", told["status"], known["status"]);
@@ -49,6 +49,15 @@ fn told<'t>(trace: &'t Trace, request: &Request<'t>) -> Option<(&'t str, &'t Eve
     let pause = pauses.find(|event| event.text("execution") == Some(execution))?;
     let end = request.end.filter(|_| pause.who() == Some(&*request.session))?;
     Some((execution, end, end.json("answer")?.get("structuredContent")?))
+}
+
+/// When the engine had what a resume came to: with the last resumption of the execution on its way, else with its begin.
+fn taken_by<'t>(trace: &'t Trace, request: &Request<'t>, execution: &str) -> &'t Event {
+    let to = request.end.map_or(u32::MAX, |end| end.ordinal);
+    let is_its = |event: &&Event| event.text("execution") == Some(execution);
+    let resumed = trace.named(Stream::State, "execution.resumed").filter(is_its);
+    let on_its_way = resumed.filter(|event| (request.begin.ordinal..to).contains(&event.ordinal));
+    on_its_way.last().unwrap_or(request.begin)
 }
 
 /// What the code came to, a further pause included; not why there is no such thing.
@@ -122,6 +131,18 @@ mod tests {
     fn an_engine_that_went_in_between_knows_nothing() {
         let after_disposal = resume(resume(paused(), 100, 90, "completed"), 2_000, 91, "execution_expired");
         assert_eq!(judged(INVARIANT, after_disposal), Verdict::Held);
+    }
+
+    #[test]
+    fn an_engine_that_went_while_the_first_answer_was_under_way_knows_nothing() {
+        let twice = |gone_at_ms: u64| {
+            let resumed = paused().state(102, "s1", "execution.resumed", &[("execution", "exec_1".into())]);
+            let gone = resumed.state(gone_at_ms, "s1", "teardown.begin", &[]);
+            resume(resume(gone, 100, 90, "completed"), 200, 91, "execution_not_found")
+        };
+        assert_eq!(judged(INVARIANT, twice(104)), Verdict::Held);
+        // The engine of a start on the way to the first resumption is not the one that took it.
+        violation(INVARIANT, twice(101));
     }
 
     #[test]

@@ -121,7 +121,7 @@ impl Watch<'_> {
             };
             lapse.is_reported = true;
             let from_ms = session.idle_from_ms().unwrap_or(lapse.since_ms).min(lapse.since_ms);
-            if self.faults.lost_alarm_write(from_ms, event.at_ms) {
+            if self.faults.lost_alarm_write(who, from_ms, event.at_ms) {
                 continue;
             }
             self.violations.push(lapsed(who, session, lapse.since_ms, self.timeout_ms, event));

@@ -4,7 +4,7 @@ use super::faults::FaultLog;
 use super::requests::Request;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::expect::evaluate;
-use crate::plan::{Elicitation, Plan};
+use crate::plan::Plan;
 use crate::trace::{Event, Value};
 use serde_json::Value as Json;
 
@@ -30,10 +30,11 @@ fn judge(case: &Case<'_>) -> Verdict {
         let Some(answer) = end.field("answer").map(json_of) else {
             continue;
         };
-        if faults.is_disturbed(&request.session, request.begin.at_ms, end.at_ms) && is_failure(&answer) {
+        let is_disturbed = faults.is_disturbed(&request.session, request.begin.at_ms, end.at_ms);
+        if is_disturbed && is_failure(&answer) {
             continue;
         }
-        match compare(plan, request, &answer) {
+        match compare(plan, request, &answer, is_disturbed) {
             Compared::Right => judged_count += 1,
             Compared::Wrong(difference) => {
                 violations.push(wrong(request, end, &difference));
@@ -55,7 +56,8 @@ enum Compared {
     NotJudged,
 }
 
-fn compare(plan: &Plan, request: &Request, answer: &Json) -> Compared {
+/// Compares an answer, or each of a batch; under a fault those that failed over it are passed over.
+fn compare(plan: &Plan, request: &Request, answer: &Json, is_disturbed: bool) -> Compared {
     let code = match request.op() {
         "call" | "touch" => code_of(plan, request),
         // What a real client asks for by itself belongs to the step of the call that lost it.
@@ -81,7 +83,7 @@ fn compare(plan: &Plan, request: &Request, answer: &Json) -> Compared {
     if is_error(answer) {
         return Compared::Wrong(format!("the answer is the error {answer}"));
     }
-    let expected = if asks_in_browser(plan, request) { expected.in_browser() } else { expected };
+    let expected = if request.is_asked_in_browser(plan) { expected.in_browser() } else { expected };
     let count = request.begin.number("rpc_count");
     let answers = match (count, answer) {
         (Some(_), Json::Array(answers)) => answers.as_slice(),
@@ -90,7 +92,8 @@ fn compare(plan: &Plan, request: &Request, answer: &Json) -> Compared {
     if count.is_some_and(|count| count != answers.len() as u64) {
         return Compared::Wrong(format!("{} answers to {} calls", answers.len(), count.unwrap_or(0)));
     }
-    match answers.iter().try_for_each(|answer| expected.compare(answer)) {
+    let mut judged = answers.iter().filter(|answer| !(is_disturbed && is_failure(answer)));
+    match judged.try_for_each(|answer| expected.compare(answer)) {
         Ok(()) => Compared::Right,
         Err(difference) => Compared::Wrong(difference),
     }
@@ -102,11 +105,6 @@ fn code_of(plan: &Plan, request: &Request) -> Option<String> {
         return Some(client.touch_code());
     }
     client.code_of_step(usize::try_from(request.begin.number("step")?).ok()?)
-}
-
-fn asks_in_browser(plan: &Plan, request: &Request) -> bool {
-    let client = plan.clients.iter().find(|client| client.name == request.client());
-    client.is_some_and(|client| client.elicitation == Elicitation::Browser)
 }
 
 fn wrong(request: &Request, end: &Event, difference: &str) -> Violation {
@@ -139,8 +137,9 @@ fn json_of(value: &Value) -> Json {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{answer, judged, plan_with_failing_alarm_write, story, violation};
+    use super::super::testing::{Builder, answer, judged, plan_with_failing_alarm_write, story, violation};
     use super::*;
+    use crate::plan::{Action, Elicitation};
     use serde_json::json;
 
     #[test]
@@ -172,7 +171,7 @@ mod tests {
             "structuredContent": {"status": "error", "error": text},
             "isError": true,
         });
-        let trace = story().change("request.end", 3, "answer", failed.into());
+        let trace = story().change("request.end", 3, "answer", failed.clone().into());
         violation(INVARIANT, trace.clone());
         let faulty = plan_with_failing_alarm_write();
         let judged = |at_ms| INVARIANT.judge(&faulty, &trace.clone().fault(at_ms, "fault.delivered", 0).build());
@@ -180,6 +179,38 @@ mod tests {
         assert!(matches!(judged(40), Verdict::Violated(_)), "a fault after the answer excuses nothing");
         let wrong = story().change("request.end", 3, "answer", answer("after-1")).fault(22, "fault.delivered", 0);
         assert!(matches!(INVARIANT.judge(&faulty, &wrong.build()), Verdict::Violated(_)));
+        // Of a batch each answer is judged for itself.
+        let batch = |other: &str| {
+            let Value::Json(other) = answer(other) else { panic!("an object") };
+            let both = story().change("request.begin", 3, "rpc_count", 2_u64.into());
+            both.change("request.end", 3, "answer", json!([failed.clone(), other]).into())
+        };
+        let under_fault = |trace: Builder| INVARIANT.judge(&faulty, &trace.fault(22, "fault.delivered", 0).build());
+        assert_eq!(under_fault(batch("before-1")), Verdict::Held);
+        assert!(matches!(under_fault(batch("after-1")), Verdict::Violated(_)));
+        violation(INVARIANT, batch("before-1"));
+    }
+
+    #[test]
+    fn people_are_asked_where_the_opener_of_the_session_said() {
+        let asked = |opener: Elicitation, of_caller: Elicitation| {
+            let mut plan = super::super::testing::plan();
+            let mut other = plan.clients[0].clone();
+            (plan.clients[0].elicitation, other.name, other.elicitation) = (opener, "s2".into(), of_caller);
+            other.steps[2].action =
+                Action::Call { code: r#"ask {"kind":"form","message":"m"}"#.into(), overlap: false };
+            plan.clients.push(other);
+            let number = ("request", 90_u64.into());
+            let begin = [number.clone(), ("step", 2_u64.into()), ("op", "call".into())];
+            let told = json!({"structuredContent": {"status": "user_approval_required"}});
+            let end = [number, ("outcome", "answered".into()), ("answer", told.into())];
+            let adopted = story().history(5_100, "s2", "session.adopted", &[("of", "s1".into())]);
+            let called =
+                adopted.history(5_200, "s2", "request.begin", &begin).history(5_210, "s2", "request.end", &end);
+            matches!(INVARIANT.judge(&plan, &called.build()), Verdict::Violated(_))
+        };
+        assert!(!asked(Elicitation::Browser, Elicitation::Model));
+        assert!(asked(Elicitation::Model, Elicitation::Browser));
     }
 
     #[test]

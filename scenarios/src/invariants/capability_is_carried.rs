@@ -1,6 +1,7 @@
 //! I25, I26: what a client was found to be able to do survives every resolution of its session, and is never invented.
 
 use super::faults::FaultLog;
+use super::requests::Request;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::{Event, Stream};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +28,10 @@ fn judge(case: &Case<'_>) -> Verdict {
     let mut violations = Vec::new();
     for event in &case.trace.events {
         let Some(who) = event.who() else { continue };
+        // A wipe takes the record with all that it said.
+        if event.is(Stream::Platform, "storage.wiped") {
+            last.remove(who);
+        }
         if event.is(Stream::History, "call.begin") && event.text("method") == Some(METHOD) {
             let enabled = event.json("arguments").and_then(|arguments| arguments["enabled"].as_bool());
             asked.entry(who.to_owned()).or_default().extend(enabled);
@@ -37,11 +42,22 @@ fn judge(case: &Case<'_>) -> Verdict {
         let now = event.flag("apps");
         let before = last.insert(who.to_owned(), now).unwrap_or_default();
         let is_asked = now.is_some_and(|now| asked.get(who).is_some_and(|asked| asked.contains(&now)));
-        if now != before && !is_asked && !faults.is_disturbed(who, 0, event.at_ms) {
+        let is_told = is_negotiated(case, event, before, now);
+        if now != before && !is_asked && !is_told && !faults.is_disturbed(who, 0, event.at_ms) {
             violations.push(changed(event, before, now));
         }
     }
     Verdict::of(violations, None)
+}
+
+/// Whether the end of a handshake may have changed what was kept: no client of a plan can show apps, so that it takes
+/// away what somebody else has kept, and never says what was not known.
+fn is_negotiated(case: &Case<'_>, kept: &Event, before: Option<bool>, now: Option<bool>) -> bool {
+    let is_end = |request: &&Request| {
+        let is_shaking = request.op() == "initialized" && Some(&*request.session) == kept.who();
+        is_shaking && request.begin.ordinal < kept.ordinal
+    };
+    (before, now) == (Some(true), Some(false)) && case.requests().iter().any(|request| is_end(&request))
 }
 
 fn changed(event: &Event, before: Option<bool>, now: Option<bool>) -> Violation {
@@ -75,6 +91,26 @@ mod tests {
         assert_eq!(judged(INVARIANT, story()), Verdict::Held);
         let carried = kept(kept(asked(kept(story(), 10, None)), 60, Some(true)), 2_000, Some(true));
         assert_eq!(judged(INVARIANT, carried), Verdict::Held);
+    }
+
+    #[test]
+    fn a_wiped_record_says_nothing_any_more() {
+        let gone = |trace: Builder| trace.platform(1_500, "s1", "storage.wiped", &[]);
+        let again = |trace: Builder, apps| kept(trace, 2_000, apps);
+        let known = || kept(asked(story()), 60, Some(true));
+        assert_eq!(judged(INVARIANT, again(gone(known()), None)), Verdict::Held);
+        violation(INVARIANT, again(known(), None));
+    }
+
+    #[test]
+    fn the_end_of_a_handshake_takes_away_and_invents_nothing() {
+        let shaken = |trace: Builder, at_ms: u64| {
+            trace.history(at_ms, "s1", "request.begin", &[("request", 90_u64.into()), ("op", "initialized".into())])
+        };
+        let known = || kept(asked(story().without_between(9, 10)), 60, Some(true));
+        assert_eq!(judged(INVARIANT, kept(shaken(known(), 70), 80, Some(false))), Verdict::Held);
+        violation(INVARIANT, kept(shaken(known(), 90), 80, Some(false)));
+        violation(INVARIANT, kept(shaken(story(), 70), 80, Some(false)));
     }
 
     #[test]

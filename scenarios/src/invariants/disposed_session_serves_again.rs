@@ -1,6 +1,7 @@
 //! L4: whoever uses a session after its disposal is served as if nothing had happened.
 
 use super::faults::FaultLog;
+use super::limits::BACKLOG_BYTES_MAX;
 use super::replay::Replay;
 use super::requests::Request;
 use super::streams::{ends_session, happened};
@@ -41,9 +42,10 @@ fn judge(case: &Case<'_>) -> Verdict {
         }
         let patience_ms = request.patience_ms(plan);
         let is_excused = faults.is_disturbed(&request.session, let_go_ms, end.at_ms)
-            || faults.is_held_until(end.at_ms, patience_ms)
-            || request.outlasts_patience(plan)
+            || faults.is_held_until(&request.session, end.at_ms, patience_ms)
+            || request.outlasts_patience(plan, all)
             || is_crossed(trace, request, end)
+            || is_too_large(case, request, end)
             || happened(case, &request.session, request.begin.ordinal, end.ordinal, ends_session);
         if !is_excused {
             violations.push(refused(request, end, let_go_ms));
@@ -94,6 +96,16 @@ fn requests_after_release(case: &Case<'_>) -> BTreeMap<u32, u64> {
         }
     });
     found
+}
+
+/// Whether the answers outgrew what may wait at the edge for one client (session-core §1.7): it has half of that when the
+/// next one comes, and the client is given up.
+fn is_too_large(case: &Case<'_>, request: &Request, end: &Event) -> bool {
+    let within =
+        |what: &dyn Fn(&Event) -> bool| happened(case, &request.session, request.begin.ordinal, end.ordinal, what);
+    let is_much = |event: &Event| event.number("bytes").is_some_and(|bytes| bytes > BACKLOG_BYTES_MAX / 2);
+    within(&|event| event.is(Stream::State, "sse.backlog") && is_much(event))
+        && within(&|event| event.is(Stream::Platform, "socket.closed") && event.number("code") == Some(1_013))
 }
 
 /// Whether the client ended the session, or another disposal began, while the request was under way: an idle deadline
@@ -177,6 +189,18 @@ mod tests {
         slow.clients[0].steps[3].action = Action::Call { code: "wait 70000; return 1".into(), overlap: false };
         assert_eq!(INVARIANT.judge(&slow, &gave_up()), Verdict::Held);
         assert!(matches!(INVARIANT.judge(&plan(), &gave_up()), Verdict::Violated(_)));
+    }
+
+    #[test]
+    fn answers_that_outgrow_the_edge_are_asked_for_again() {
+        let given_up = |bytes: u64| {
+            let failed = story().change("request.end", 4, "outcome", "failed".into());
+            let waits = failed.state(5_022, "s1", "sse.backlog", &[("bytes", bytes.into())]);
+            waits.platform(5_023, "s1", "socket.closed", &[("code", 1_013_u64.into())])
+        };
+        assert_eq!(judged(INVARIANT, given_up(6_000_484)), Verdict::Held);
+        violation(INVARIANT, given_up(3_000_320));
+        violation(INVARIANT, given_up(6_000_484).without("socket.closed", 1));
     }
 
     #[test]

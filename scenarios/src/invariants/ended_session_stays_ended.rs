@@ -3,6 +3,7 @@
 use super::faults::FaultLog;
 use super::streams::opened;
 use super::{Case, Invariant, Kind, Verdict, Violation};
+use crate::plan::Token;
 use std::collections::BTreeMap;
 
 /// See the claim.
@@ -29,7 +30,12 @@ fn judge(case: &Case<'_>) -> Verdict {
     for request in case.requests().iter().filter(|request| !matches!(request.op(), "open" | "discover")) {
         let Some(ended) = ended.get(request.session.as_str()) else { continue };
         let (Some(status), Some(shown)) = (request.status(), request.head.or(request.end)) else { continue };
-        if request.begin.ordinal < *ended || status == 404 || request.was_given_session(case.requests()) == Some(false)
+        // Who a caller is comes before everything else (session-core §2.1).
+        let is_unknown = status == 401 && request.token(case.plan) == Token::Expired;
+        if request.begin.ordinal < *ended
+            || status == 404
+            || is_unknown
+            || request.was_given_session(case.requests()) == Some(false)
         {
             continue;
         }
@@ -45,8 +51,9 @@ fn judge(case: &Case<'_>) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Builder, judged, story, violation};
+    use super::super::testing::{Builder, judged, plan, story, violation};
     use super::*;
+    use crate::plan::{Action, Step};
 
     /// The story with a DELETE that is answered at 3,000 ms, before its last call.
     fn ended() -> Builder {
@@ -74,6 +81,20 @@ mod tests {
             &[number, ("outcome", "refused".into())],
         );
         assert_eq!(judged(INVARIANT, refused), Verdict::Held);
+    }
+
+    #[test]
+    fn a_caller_that_nobody_knows_is_told_that_first() {
+        let refused = |head: usize, trace: Builder| trace.change("request.head", head, "status", 401_u64.into());
+        let trace = || refused(4, refused(5, ended()));
+        let with = |token| {
+            let mut plan = plan();
+            plan.clients[0].steps[1] = Step { at_ms: 0, action: Action::Present { token } };
+            INVARIANT.judge(&plan, &trace().build())
+        };
+        assert_eq!(with(Token::Expired), Verdict::Held);
+        assert!(matches!(with(Token::Own), Verdict::Violated(_)));
+        violation(INVARIANT, trace());
     }
 
     #[test]

@@ -39,8 +39,8 @@ fn judge(case: &Case<'_>) -> Verdict {
             }
             Some(end) => {
                 let excused = is_held_stream
-                    || faults.is_held_until(end.at_ms, request.patience_ms(plan))
-                    || request.outlasts_patience(plan);
+                    || faults.is_held_until(&request.session, end.at_ms, request.patience_ms(plan))
+                    || request.outlasts_patience(plan, all);
                 if request.outcome() == Some("gave-up") && !excused {
                     violations.push(given_up(request, end));
                 }
@@ -70,7 +70,7 @@ fn given_up(request: &Request, end: &Event) -> Violation {
 mod tests {
     use super::super::testing::{judged, plan, story, violation};
     use super::*;
-    use crate::plan::Action;
+    use crate::plan::{Action, Elicitation};
 
     #[test]
     fn answers_refusals_and_ended_streams_are_ends() {
@@ -113,6 +113,34 @@ mod tests {
         };
         assert_eq!(judged(5), Verdict::Held);
         assert!(matches!(judged(20_000), Verdict::Violated(_)));
+    }
+
+    #[test]
+    fn a_client_that_reads_nothing_for_long_blames_nobody() {
+        let judged = |ms: u64| {
+            let mut stalling = plan();
+            stalling.clients[0].steps[1].action = Action::Stall { ms };
+            let gave_up = story().without("request.begin", 2).without("request.head", 2).without("request.end", 2);
+            let gave_up = gave_up.without_between(25, 1_000).without_between(5_020, 150_000);
+            let end = [("request", 4_u64.into()), ("outcome", "gave-up".into())];
+            INVARIANT.judge(&stalling, &gave_up.history(60_020, "s1", "request.end", &end).build())
+        };
+        assert!(!matches!(judged(100_000), Verdict::Violated(_)));
+        assert!(matches!(judged(20_000), Verdict::Violated(_)));
+    }
+
+    #[test]
+    fn a_resume_waits_for_its_person_where_people_are_asked_in_the_browser() {
+        let judged = |elicitation, patience_ms: u64| {
+            let mut asked = plan();
+            asked.clients[0].elicitation = elicitation;
+            asked.clients[0].request_timeout_ms = patience_ms;
+            let resume = story().change("request.begin", 4, "op", "resume".into());
+            INVARIANT.judge(&asked, &resume.change("request.end", 4, "outcome", "gave-up".into()).build())
+        };
+        assert_eq!(judged(Elicitation::Browser, 60_000), Verdict::Held);
+        assert!(matches!(judged(Elicitation::Browser, 300_000), Verdict::Violated(_)));
+        assert!(matches!(judged(Elicitation::Model, 60_000), Verdict::Violated(_)));
     }
 
     #[test]

@@ -25,7 +25,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let faults = FaultLog::of(plan, trace);
     let all = case.requests();
     let mut violations = Vec::new();
-    for request in all.iter().filter(|request| request.op() != "stream" && request.outcome() == Some("ended")) {
+    for request in all.iter().filter(|request| is_owed(request) && request.outcome() == Some("ended")) {
         let Some(end) = request.end else { continue };
         let session = session_of(trace, request, end);
         let is_within = |event: &&&Event| {
@@ -46,6 +46,11 @@ fn judge(case: &Case<'_>) -> Verdict {
         }
     }
     Verdict::of(violations, None)
+}
+
+/// Whether a request is owed an answer; a GET ends with what there is for it, and asking again is all that is lost.
+fn is_owed(request: &Request) -> bool {
+    !matches!(request.op(), "stream" | "recover")
 }
 
 /// The session that a request is about: for a handshake the one that it brought, if it came so far.
@@ -90,6 +95,14 @@ mod tests {
         let found = violation(INVARIANT, evicted(unanswered(), 5_021));
         assert_eq!(found.what, "a call got no answer: its session was evicted meanwhile");
         assert_eq!(found.pending.as_deref(), Some("s1: call begun at 5020 ms, runtime let go at 5021 ms"));
+    }
+
+    #[test]
+    fn a_get_that_an_eviction_ended_is_owed_nothing() {
+        let get = |op: &'static str| evicted(unanswered(), 5_021).change("request.begin", 4, "op", op.into());
+        assert_eq!(judged(INVARIANT, get("stream")), Verdict::Held);
+        assert_eq!(judged(INVARIANT, get("recover")), Verdict::Held);
+        violation(INVARIANT, get("ping"));
     }
 
     #[test]

@@ -153,12 +153,33 @@ impl<'a> FaultLog<'a> {
         })
     }
 
-    /// Whether a hold left a client less than half of its patience before that time.
-    pub fn is_held_until(&self, at_ms: u64, patience_ms: u64) -> bool {
+    /// Whether a hold that the session can have waited for left a client less than half of its patience before that time.
+    pub fn is_held_until(&self, session: &str, at_ms: u64, patience_ms: u64) -> bool {
         self.delivered.iter().any(|each| {
             let is_hold =
                 matches!(each.plan.map(|plan| &plan.effect), Some(Effect::Hold { .. } | Effect::Delay { .. }));
-            is_hold && each.at_ms <= at_ms && self.ends_ms(each).saturating_add(patience_ms / 2) > at_ms
+            is_hold
+                && self.holds_up(each, session)
+                && each.at_ms <= at_ms
+                && self.ends_ms(each).saturating_add(patience_ms / 2) > at_ms
+        })
+    }
+
+    /// Whether a session can have waited for what a hold holds: its own, or a build of another, which may have the last
+    /// permit of an isolate (session-core §2.27).
+    fn holds_up(&self, each: &Delivered, session: &str) -> bool {
+        let is_of_build = match each.plan.map(|plan| &plan.when) {
+            Some(When::Operation { operation, .. }) => operation.starts_with("build ·"),
+            Some(When::At { .. }) | None => true,
+        };
+        is_of_build || self.concerns(each, session)
+    }
+
+    /// Whether something that concerns the session fails from some time before that one on, and every time that it is tried.
+    pub fn fails_lastingly(&self, session: &str, at_ms: u64) -> bool {
+        self.delivered.iter().any(|each| {
+            let is_lasting = matches!(each.plan.map(|plan| &plan.effect), Some(Effect::Fail { lasting: true, .. }));
+            is_lasting && each.at_ms <= at_ms && self.concerns(each, session)
         })
     }
 
@@ -193,10 +214,10 @@ impl<'a> FaultLog<'a> {
         })
     }
 
-    /// Whether a planned failure hit a write of the alarm in that time, or a step without which the re-arm never comes,
+    /// Whether a planned failure hit a write of the session's alarm in that time, or a step without which the re-arm never comes,
     /// its own read or the framework's deletion: only the next use of the session heals it.
-    pub fn lost_alarm_write(&self, from_ms: u64, to_ms: u64) -> bool {
-        self.delivered.iter().any(|each| {
+    pub fn lost_alarm_write(&self, session: &str, from_ms: u64, to_ms: u64) -> bool {
+        self.delivered.iter().filter(|each| self.concerns(each, session)).any(|each| {
             let Some(FaultPlan { when: When::Operation { operation, .. }, effect, .. }) = each.plan else {
                 return false;
             };
@@ -270,7 +291,7 @@ mod tests {
         let log = FaultLog::of(&failing, &trace);
         assert!(log.is_disturbed("s1", 50, 100));
         assert!(!log.is_disturbed("s1", 101, 200));
-        assert!(log.lost_alarm_write(100, 200));
+        assert!(log.lost_alarm_write("s1", 100, 200));
         let holding = plan_with(hold());
         assert!(!FaultLog::of(&holding, &trace).is_disturbed("s1", 0, 200));
     }
@@ -282,7 +303,7 @@ mod tests {
             let mut plan = plan_with_failing_alarm_write();
             let When::Operation { operation, .. } = &mut plan.faults[0].when else { panic!("at an operation") };
             *operation = name.into();
-            FaultLog::of(&plan, &trace).lost_alarm_write(100, 200)
+            FaultLog::of(&plan, &trace).lost_alarm_write("s1", 100, 200)
         };
         assert!(lost("sched · storage.setAlarm heartbeat") && lost("rearm · storage.getAlarm"));
         assert!(lost("sched · storage.deleteAlarm") && !lost("destroy · storage.deleteAlarm"));
@@ -310,6 +331,34 @@ mod tests {
         assert!(FaultLog::of(&plan, &trace).is_disturbed("s1", 0, 200));
     }
 
+    /// The plan with that fault 0, and a client s2 that has nothing to do with s1.
+    fn with_stranger(operation: &str, effect: Effect) -> Plan {
+        let mut plan = plan_with(effect);
+        let other = crate::plan::ClientPlan { name: "s2".into(), ..plan.clients[0].clone() };
+        plan.clients.push(other);
+        let When::Operation { operation: name, .. } = &mut plan.faults[0].when else { panic!("at an operation") };
+        *name = operation.into();
+        plan
+    }
+
+    #[test]
+    fn what_befalls_another_session_excuses_nothing_here_unless_it_has_a_permit() {
+        let trace = |who| Builder::default().fault_of(100, who, "fault.delivered", 0).build();
+        let failing = Effect::Fail { error: ErrorKind::CodeUpdate, text: None, flags: None, lasting: true };
+        let lost = with_stranger("clock · storage.setAlarm idle", failing);
+        let (here, there) = (trace("s1"), trace("s2"));
+        assert!(FaultLog::of(&lost, &here).lost_alarm_write("s1", 0, 200));
+        assert!(!FaultLog::of(&lost, &there).lost_alarm_write("s1", 0, 200));
+        assert!(FaultLog::of(&lost, &here).fails_lastingly("s1", 200));
+        assert!(!FaultLog::of(&lost, &here).fails_lastingly("s1", 99));
+        assert!(!FaultLog::of(&lost, &there).fails_lastingly("s1", 200));
+        let is_held = |operation: &str, trace: &Trace| {
+            FaultLog::of(&with_stranger(operation, hold()), trace).is_held_until("s1", 200, 1_000)
+        };
+        assert!(is_held("bridge · stub.fetch", &here) && !is_held("bridge · stub.fetch", &there));
+        assert!(is_held("build · stack", &there));
+    }
+
     #[test]
     fn a_hold_lasts_until_it_is_released_and_excuses_half_a_patience_more() {
         let plan = plan_with(hold());
@@ -319,9 +368,9 @@ mod tests {
         let released = delivered.fault(400, "fault.released", 0).build();
         let log = FaultLog::of(&plan, &released);
         assert_eq!(log.held_ms(0, 5_000), 300);
-        assert!(log.is_held_until(899, 1_000));
-        assert!(!log.is_held_until(900, 1_000));
-        assert!(!log.is_held_until(99, 1_000));
+        assert!(log.is_held_until("s1", 899, 1_000));
+        assert!(!log.is_held_until("s1", 900, 1_000));
+        assert!(!log.is_held_until("s1", 99, 1_000));
     }
 
     #[test]

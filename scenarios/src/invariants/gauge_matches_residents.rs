@@ -52,12 +52,17 @@ fn judge(case: &Case<'_>) -> Verdict {
 }
 
 /// A disposal that was interrupted or failed says nothing of the gauge: its bookkeeping is skipped. It ends after its
-/// span, by the flush.
+/// span, by the flush; of one whose object was lost before that nobody knows how it ended.
 fn was_cut_short(trace: &Trace, span: &Event) -> bool {
     let end_ms = span.number("end_at_ms").unwrap_or(span.at_ms);
     let is_end = |event: &&Event| event.who == span.who && event.at_ms >= end_ms;
-    let end = trace.named(Stream::State, "disposal.end").find(is_end);
-    end.is_some_and(|end| end.text("outcome") != Some("ok"))
+    let mut after = trace.events.iter().filter(is_end);
+    let end = after.find(|event| match event.stream {
+        Stream::State => event.name == "disposal.end",
+        Stream::Platform => matches!(&*event.name, "object.reset" | "object.gone"),
+        _ => false,
+    });
+    end.is_some_and(|end| end.stream == Stream::Platform || end.text("outcome") != Some("ok"))
 }
 
 #[derive(Default)]

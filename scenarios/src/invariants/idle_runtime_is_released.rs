@@ -121,7 +121,10 @@ impl Judge<'_> {
             || matches!(session.alarm, Alarm::Armed { .. } | Alarm::Retrying);
         let late = if is_coming { ALARM_LATE_MS_MAX } else { 0 };
         let latest = due + late + DISPOSAL_MS_MAX + self.faults.held_ms_of(who, idle_from, last.at_ms);
-        if last.at_ms <= latest || self.faults.lost_alarm_write(idle_from, last.at_ms) {
+        // A step that fails whenever it is tried keeps its alarm from ever coming to an end.
+        let is_excused =
+            self.faults.lost_alarm_write(who, idle_from, last.at_ms) || self.faults.fails_lastingly(who, last.at_ms);
+        if last.at_ms <= latest || is_excused {
             return None;
         }
         let overdue = last.at_ms - due;
@@ -168,6 +171,7 @@ pub fn alarm_words(alarm: &Alarm) -> String {
 mod tests {
     use super::super::testing::{Builder, judged, plan, story, violation};
     use super::*;
+    use crate::plan::{Effect, When};
 
     /// The story up to the second call, after which nothing is released.
     fn leak() -> Builder {
@@ -278,6 +282,21 @@ mod tests {
         let faulty = super::super::testing::plan_with_failing_alarm_write();
         assert_ne!(INVARIANT.judge(&plan(), &trace.clone().build()), Verdict::Held);
         assert_eq!(INVARIANT.judge(&faulty, &trace.build()), Verdict::Held);
+    }
+
+    #[test]
+    fn a_step_that_always_fails_excuses_and_one_that_failed_once_does_not() {
+        let judged = |lasting: bool| {
+            let mut faulty = super::super::testing::plan_with_failing_alarm_write();
+            let operation = "alarm · storage.list stream-reqs".to_owned();
+            let Effect::Fail { lasting: is_lasting, .. } = &mut faulty.faults[0].effect else { panic!("it fails") };
+            *is_lasting = lasting;
+            let When::Operation { operation: name, .. } = &mut faulty.faults[0].when else { panic!("at an operation") };
+            *name = operation;
+            INVARIANT.judge(&faulty, &leak().fault(6_000, "fault.delivered", 0).build())
+        };
+        assert_eq!(judged(true), Verdict::Held);
+        assert!(matches!(judged(false), Verdict::Violated(_)));
     }
 
     #[test]

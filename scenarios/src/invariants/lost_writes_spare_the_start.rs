@@ -53,6 +53,8 @@ fn note(running: &mut BTreeMap<String, Init>, plan: &Plan, event: &Event) {
         Some(fault) => &fault.when,
         None => return,
     };
+    // Whom it hit is told with the delivery, also where the plan names nobody.
+    let session = event.who().or(session.as_deref());
     for (who, init) in running.iter_mut() {
         match session {
             Some(session) if session != who => {}
@@ -64,7 +66,9 @@ fn note(running: &mut BTreeMap<String, Init>, plan: &Plan, event: &Event) {
 
 fn is_lost_write(fault: &FaultPlan) -> bool {
     let When::Operation { operation, .. } = &fault.when else { return false };
-    let Effect::Fail { error, text: None, lasting: false, .. } = &fault.effect else { return false };
+    let (Effect::Fail { error, text: None, .. } | Effect::Hold { fail: Some(error), .. }) = &fault.effect else {
+        return false;
+    };
     let is_of_clock = matches!(&**operation, "clock · storage.put last-activity-ms" | "clock · storage.setAlarm idle");
     is_of_clock && !matches!(error, ErrorKind::Unknown | ErrorKind::MemoryLimit)
 }
@@ -94,6 +98,23 @@ mod tests {
         assert_eq!(judged(INVARIANT, story()), Verdict::Held);
         assert_eq!(told(ErrorKind::CodeUpdate, "ok"), Verdict::Held);
         assert!(matches!(told(ErrorKind::CodeUpdate, "failed"), Verdict::Violated(_)));
+    }
+
+    #[test]
+    fn a_loss_counts_whom_it_hit_however_it_was_planned() {
+        let told = |effect: Effect, hit: &str| {
+            let mut plan = super::super::testing::plan_with_failing_alarm_write();
+            plan.faults[0].effect = effect;
+            let begun = Builder::default().state(10, "s1", "init.begin", &[]).fault_of(11, hit, "fault.delivered", 0);
+            INVARIANT.judge(&plan, &begun.state(18, "s1", "init.end", &[("outcome", "failed".into())]).build())
+        };
+        let fail = |lasting| Effect::Fail { error: ErrorKind::CodeUpdate, text: None, flags: None, lasting };
+        let held = |fail| Effect::Hold { release: None, for_ms: Some(5), fail };
+        for effect in [fail(false), fail(true), held(Some(ErrorKind::CodeUpdate))] {
+            assert!(matches!(told(effect.clone(), "s1"), Verdict::Violated(_)), "{effect:?}");
+            assert_eq!(told(effect, "s2"), Verdict::Held);
+        }
+        assert_eq!(told(held(None), "s1"), Verdict::Held);
     }
 
     #[test]

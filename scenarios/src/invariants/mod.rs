@@ -72,6 +72,7 @@ mod holdings;
 mod in_use;
 mod leases;
 pub(crate) mod limits;
+mod owners;
 pub mod promises;
 pub(crate) mod replay;
 mod requests;

@@ -1,5 +1,7 @@
 //! I29: a session is condemned by its client's end or by a provider that says no, and by nothing else.
 
+use super::owners::{openers, whose};
+use super::requests::Request;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::plan::Token;
 use crate::trace::Stream;
@@ -17,11 +19,18 @@ const METHOD: &str = "_cf_scheduleDestroy";
 
 fn judge(case: &Case<'_>) -> Verdict {
     let Case { plan, trace, .. } = *case;
+    let openers = openers(case);
+    // Nobody is heard whom nobody knows, or who is a stranger to the session (session-core §2.1).
+    let ends = |request: &Request| {
+        let opener = openers.get(&request.session).map(|(_, opener)| opener);
+        let is_stranger = opener.zip(whose(plan, request)).is_some_and(|(opener, caller)| *opener != caller);
+        request.op() == "close" && request.token(plan) != Token::Expired && !is_stranger
+    };
     let mut violations = Vec::new();
     for event in trace.named(Stream::State, "condemned") {
         let Some(who) = event.who() else { continue };
         let is_asked = case.requests().iter().any(|request| {
-            let is_end = request.op() == "close" || matches!(request.token(plan), Token::Revoked | Token::Suspended);
+            let is_end = ends(request) || matches!(request.token(plan), Token::Revoked | Token::Suspended);
             is_end && request.session == who && request.begin.ordinal < event.ordinal
         });
         let is_called = trace
@@ -46,6 +55,24 @@ mod tests {
         let close = [("request", 90_u64.into()), ("op", "close".into())];
         let closed = story().history(2_000, "s1", "request.begin", &close).state(2_005, "s1", "condemned", &[]);
         assert_eq!(judged(INVARIANT, closed), Verdict::Held);
+    }
+
+    #[test]
+    fn an_end_that_a_stranger_or_nobody_asked_for_condemns_nothing() {
+        let closed = |account: &str, token| {
+            let mut plan = plan();
+            let other = plan.clients[0].clone();
+            plan.clients.push(crate::plan::ClientPlan { name: "s2".into(), account: account.into(), ..other });
+            plan.clients[1].steps.insert(0, Step { at_ms: 0, action: Action::Present { token } });
+            let close = [("request", 90_u64.into()), ("step", 1_u64.into()), ("op", "close".into())];
+            let adopted = story().history(1_900, "s2", "session.adopted", &[("of", "s1".into())]);
+            let condemned = adopted.history(2_000, "s2", "request.begin", &close).state(2_005, "s1", "condemned", &[]);
+            INVARIANT.judge(&plan, &condemned.build())
+        };
+        let own = plan().clients[0].account.clone();
+        assert_eq!(closed(&own, Token::Own), Verdict::Held);
+        assert!(matches!(closed(&own, Token::Expired), Verdict::Violated(_)));
+        assert!(matches!(closed("another", Token::Own), Verdict::Violated(_)));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! I27: the owner of a session passes its owner check, and nobody else does.
 
 use super::faults::FaultLog;
+use super::owners::{Owner, openers, whose};
+use super::streams::ends_session;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::plan::{Plan, Token};
 use crate::trace::{Event, Stream, Trace};
@@ -17,9 +19,6 @@ pub const INVARIANT: Invariant = Invariant {
 };
 
 const METHOD: &str = "validateMcpSessionOwner";
-
-/// Who owns a session: account and organisation.
-type Owner = (String, String);
 
 fn judge(case: &Case<'_>) -> Verdict {
     let faults = FaultLog::of(case.plan, case.trace);
@@ -48,6 +47,11 @@ fn direct_checks(plan: &Plan, trace: &Trace, faults: &FaultLog<'_>) -> Vec<Viola
             // Whoever asks of a session that cannot be started is told so; why it cannot is not this claim's.
             (Stream::State, "start.end") if event.text("outcome") == Some("failed") => {
                 begun.retain(|_, (begin, _)| begin.who() != Some(who));
+            }
+            // The record goes with the session, and with its object the calls that it was asked.
+            _ if ends_session(event) => {
+                begun.retain(|_, (begin, _)| begin.who() != Some(who));
+                owners.remove(who);
             }
             (Stream::History, "call.begin") if event.text("method") == Some(METHOD) => {
                 if let Some(call) = event.number("call") {
@@ -94,28 +98,21 @@ fn wrong(begin: &Event, end: &Event, owners: &[Owner]) -> Option<String> {
     }
 }
 
-/// Requests of clients: whose token opened the session, and whose comes with its id.
+/// Requests of clients that come with the id of a session: who opened it, and whose token comes.
 fn requests(case: &Case<'_>, faults: &FaultLog<'_>) -> Vec<Violation> {
-    let mut opened: BTreeMap<&str, Token> = BTreeMap::new();
+    let openers = openers(case);
     let mut violations = Vec::new();
-    for request in case.requests() {
-        let (Some(end), token) = (request.end, request.token(case.plan)) else { continue };
-        if request.op() == "open" {
-            if request.outcome() == Some("answered") {
-                opened.insert(request.client(), token);
-            }
+    for request in case.requests().iter().filter(|request| !request.is_sessionless()) {
+        let (Some(end), Some(caller)) = (request.end, whose(case.plan, request)) else { continue };
+        let Some((from, owner)) = openers.get(&request.session) else { continue };
+        // Who asked for a session in vain comes without an id.
+        if request.begin.ordinal < *from || request.was_given_session(case.requests()) == Some(false) {
             continue;
         }
-        if request.op() == "discover" {
-            continue;
-        }
-        let Some(owner) = opened.get(request.client()).copied() else { continue };
-        let is_stranger = matches!(token, Token::OtherAccount | Token::OtherOrganization) && token != owner;
-        let is_served = request.status().is_some_and(|status| status / 100 == 2);
+        let is_refused = matches!(request.token(case.plan), Token::Expired | Token::Revoked | Token::Suspended);
         let what = match request.status() {
-            _ if matches!(request.op(), "look" | "decide") => continue,
-            _ if is_stranger && is_served => "a stranger was served",
-            Some(403) if token == owner && !faults.is_disturbed(&request.session, 0, end.at_ms) => {
+            Some(status) if caller != *owner && status / 100 == 2 => "a stranger was served",
+            Some(403) if caller == *owner && !is_refused && !faults.is_disturbed(&request.session, 0, end.at_ms) => {
                 "the owner was turned away as a stranger"
             }
             _ => continue,
@@ -148,6 +145,42 @@ mod tests {
         assert_eq!(checked("account-2", "forbidden"), Verdict::Held);
         assert!(matches!(checked("account-2", "ok"), Verdict::Violated(_)));
         assert!(matches!(checked("account-1", "forbidden"), Verdict::Violated(_)));
+    }
+
+    #[test]
+    fn a_check_that_the_end_of_the_session_overtakes_is_answered_by_nobody() {
+        let begin = [("call", 1_u64.into()), ("method", METHOD.into()), ("arguments", json!({}).into())];
+        let end = [("call", 1_u64.into()), ("outcome", "threw".into()), ("error", "destroyed".into())];
+        let kept = [("user", "account-1".into()), ("organization", "organization-1".into())];
+        let trace = Builder::default().state(1, "s1", "meta.kept", &kept).history(10, "s1", "call.begin", &begin);
+        let trace = trace.history(20, "s1", "call.end", &end);
+        assert_eq!(judged(INVARIANT, trace.clone().platform(15, "s1", "storage.wiped", &[])), Verdict::Held);
+        assert!(matches!(judged(INVARIANT, trace), Verdict::Violated(_)));
+    }
+
+    #[test]
+    fn whoever_adopts_a_session_is_judged_by_its_opener() {
+        let adopts = |organization: &str, status: u64| {
+            let mut plan = plan();
+            let other = plan.clients[0].clone();
+            plan.clients.push(crate::plan::ClientPlan {
+                name: "s2".into(),
+                organization: organization.into(),
+                ..other
+            });
+            let number = ("request", 90_u64.into());
+            let begin = [number.clone(), ("step", 2_u64.into()), ("op", "call".into())];
+            let end = [number, ("outcome", "answered".into()), ("status", status.into())];
+            let adopted = story().history(5_100, "s2", "session.adopted", &[("of", "s1".into())]);
+            let called =
+                adopted.history(5_200, "s2", "request.begin", &begin).history(5_210, "s2", "request.end", &end);
+            INVARIANT.judge(&plan, &called.build())
+        };
+        let own = plan().clients[0].organization.clone();
+        assert_eq!(adopts(&own, 200), Verdict::Held);
+        assert!(matches!(adopts(&own, 403), Verdict::Violated(_)));
+        assert_eq!(adopts("another", 403), Verdict::Held);
+        assert!(matches!(adopts("another", 200), Verdict::Violated(_)));
     }
 
     #[test]

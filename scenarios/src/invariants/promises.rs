@@ -89,7 +89,7 @@ pub const PROMISES: &[Promise] = &[
     row("L10", "a start may follow a failed one"),
     row("L11", "a nameless alarm ends"),
     row("L12", "a condemned session is wiped"),
-    row("L13", "every request ends"),
+    in_part("L13", "every request ends", "a GET that is held without the answer its client waits for; L14 judges what is stored"),
     row("L14", "an answer that was lost can be had again"),
     row("L15", "crossing the cap makes room"),
 ];

@@ -1,13 +1,16 @@
 //! The requests of a history, each with its begin, head and end together.
 
 use super::in_use::InUse;
-use crate::plan::{Plan, Token};
+use crate::plan::{Action, ClientPlan, Elicitation, Plan, Token, client_of};
 use crate::trace::{Event, Stream, Trace};
 use std::collections::BTreeMap;
 
 /// A client that waits less than this, in ms, may give up while its request is still on a hostile world's wires: each
 /// of a request's dozen trips takes up to a second there.
 const SHORT_PATIENCE_MS: u64 = 12_000;
+
+/// A resume in the browser waits so long for the person, in ms (session-core §1.7, PAUSED_APPROVAL_TIMEOUT_MS).
+const APPROVAL_MS: u64 = 240_000;
 
 /// One request as its client saw it.
 pub struct Request<'a> {
@@ -77,18 +80,46 @@ impl<'a> Request<'a> {
         of(self.head).or(of(self.end))
     }
 
-    /// Whether its code by itself takes more than half of the time that its client waits, or the client waits no longer
-    /// than the wires of a hostile world may take: what it comes to then says nothing about the host.
-    pub fn outlasts_patience(&self, plan: &Plan) -> bool {
+    /// Whether its code or its person by itself takes more than half of the time that its client waits, the client reads
+    /// nothing for so long, or it waits no longer than the wires of a hostile world may take: what it comes to then says
+    /// nothing about the host.
+    pub fn outlasts_patience(&self, plan: &Plan, all: &[Request]) -> bool {
         let Some(client) = plan.clients.iter().find(|client| client.name == self.client()) else { return false };
         let patience_ms = self.patience_ms(plan);
-        if patience_ms < SHORT_PATIENCE_MS {
+        let waits_for_person = self.op() == "resume" && self.is_asked_in_browser(plan);
+        if patience_ms < SHORT_PATIENCE_MS || waits_for_person && patience_ms < APPROVAL_MS + SHORT_PATIENCE_MS {
+            return true;
+        }
+        if self.stalled_ms(client, all) > patience_ms / 2 {
             return true;
         }
         let step = self.begin.number("step").and_then(|step| usize::try_from(step).ok());
         let code = step.filter(|_| self.op() == "call").and_then(|step| client.code_of_step(step));
         let expected = code.and_then(|code| crate::expect::evaluate(&code));
         expected.is_some_and(|expected| expected.wait_ms > patience_ms / 2)
+    }
+
+    /// The ms of it in which its client reads nothing. A stall begins between its time and the next request of a later step.
+    fn stalled_ms(&self, client: &ClientPlan, all: &[Request]) -> u64 {
+        let stalls = client.steps.iter().enumerate().filter_map(|(at, step)| match step.action {
+            Action::Stall { ms } => Some((at as u64, step.at_ms, ms)),
+            _ => None,
+        });
+        let end_ms = self.end.map_or(u64::MAX, |end| end.at_ms);
+        let overlap = |(at, from_ms, ms): (u64, u64, u64)| {
+            let is_after = |other: &&Request| {
+                other.client() == self.client() && other.begin.number("step").is_some_and(|step| step > at)
+            };
+            let latest_ms = all.iter().find(is_after).map_or(end_ms, |other| other.begin.at_ms);
+            latest_ms.saturating_add(ms).min(end_ms).saturating_sub(from_ms.max(self.begin.at_ms))
+        };
+        stalls.map(overlap).max().unwrap_or(0)
+    }
+
+    /// Whether people are asked in the browser in its session: who opened a session says where (session-core §2.9).
+    pub fn is_asked_in_browser(&self, plan: &Plan) -> bool {
+        let opener = plan.clients.iter().find(|client| client.name == client_of(&self.session));
+        opener.is_some_and(|client| client.elicitation == Elicitation::Browser)
     }
 
     /// How long its client waits, in ms: a persona may wait less than its person would.

@@ -33,8 +33,8 @@ fn judge(case: &Case<'_>) -> Verdict {
         let patience_ms = plan.clients.iter().find(|client| client.name == request.client());
         let patience_ms = patience_ms.map_or(0, |client| client.request_timeout_ms);
         let is_excused = faults.is_disturbed(&request.session, request.begin.at_ms, end.at_ms)
-            || faults.is_held_until(end.at_ms, patience_ms)
-            || request.outlasts_patience(plan)
+            || faults.is_held_until(&request.session, end.at_ms, patience_ms)
+            || request.outlasts_patience(plan, all)
             || is_ended(case, request, end)
             || is_crossed(case, request, end);
         if is_own && !is_excused {

@@ -75,7 +75,8 @@ impl Init {
 
 fn fails_record(fault: &FaultPlan) -> bool {
     let When::Operation { operation, .. } = &fault.when else { return false };
-    operation == "meta · storage.put session-meta" && matches!(fault.effect, Effect::Fail { .. })
+    operation == "meta · storage.put session-meta"
+        && matches!(fault.effect, Effect::Fail { .. } | Effect::Hold { fail: Some(_), .. })
 }
 
 fn fails_clock(fault: &FaultPlan) -> bool {
@@ -84,6 +85,7 @@ fn fails_clock(fault: &FaultPlan) -> bool {
         Effect::Fail { error: ErrorKind::Unknown, text, flags: None, .. } => {
             text.as_ref().is_none_or(|text| !is_of_platform(text))
         }
+        Effect::Hold { fail: Some(error), .. } => *error == ErrorKind::Unknown,
         _ => false,
     };
     is_unknown && matches!(&**operation, "clock · storage.put last-activity-ms" | "clock · storage.setAlarm idle")
@@ -128,6 +130,14 @@ mod tests {
         assert_eq!(judge(&unknown, trace(200_006, "failed")), Verdict::Held);
         // A reason of the platform's is absorbed.
         assert_eq!(judge(&with_failing(clock, ErrorKind::CodeUpdate), trace(200_006, "ok")), Verdict::Held);
+        let held = |fail| {
+            let mut plan = unknown.clone();
+            plan.faults[0].effect = Effect::Hold { release: None, for_ms: Some(1), fail };
+            judge(&plan, trace(200_006, "ok"))
+        };
+        assert!(matches!(held(Some(ErrorKind::Unknown)), Verdict::Violated(_)));
+        assert_eq!(held(Some(ErrorKind::CodeUpdate)), Verdict::Held);
+        assert_eq!(held(None), Verdict::Held);
         let lost = with_failing(record, ErrorKind::CodeUpdate);
         let Verdict::Violated(found) = judge(&lost, trace(200_002, "ok")) else { panic!("it is a violation") };
         assert_eq!(found[0].what, "an init succeeded that could not write its record");

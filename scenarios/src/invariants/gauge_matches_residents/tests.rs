@@ -76,4 +76,8 @@ fn the_span_of_an_interrupted_disposal_need_not_tell_the_gauge() {
         violation(INVARIANT, interrupted(other));
     }
     violation(INVARIANT, bare(story()));
+    // An object that is lost before the disposal tells how it ended, and one that is lost after it.
+    let lost = |trace: Builder, at_ms: u64| trace.platform(at_ms, "s1", "object.reset", &[("kind", "cpu".into())]);
+    assert_eq!(judged(INVARIANT, lost(bare(story()).without("disposal.end", 1), 6_025).cut(90_000)), Verdict::Held);
+    violation(INVARIANT, lost(bare(story()), 6_030).cut(90_000));
 }
