@@ -1,6 +1,5 @@
 //! I32: a decision is delivered once, and whoever repeats a resume is told the same.
 
-use super::faults::FaultLog;
 use super::requests::Request;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::{Event, Stream, Trace};
@@ -17,8 +16,8 @@ pub const INVARIANT: Invariant = Invariant {
 };
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let Case { plan, trace, .. } = *case;
-    let faults = FaultLog::of(plan, trace);
+    let trace = case.trace;
+    let faults = case.faults();
     let mut first: BTreeMap<&str, (&Event, &Event, &Json)> = BTreeMap::new();
     let mut violations = Vec::new();
     let all = case.requests();

@@ -1,6 +1,5 @@
 //! A call is accepted at once: its client has a head, and a cursor, long before the answer.
 
-use super::faults::FaultLog;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::{Event, Stream};
 use std::collections::BTreeMap;
@@ -32,7 +31,7 @@ fn judge(case: &Case<'_>) -> Verdict {
             long.entry((who, rpc)).or_insert((begin, event));
         }
     }
-    let faults = FaultLog::of(case.plan, case.trace);
+    let faults = case.faults();
     let mut violations = Vec::new();
     for request in case.requests() {
         let Some(rpc) = request.begin.text("rpc") else { continue };

@@ -22,7 +22,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let Case { plan, trace, .. } = *case;
     let mut watch = Watch {
         timeout_ms: plan.config.session_timeout_ms,
-        faults: FaultLog::of(plan, trace),
+        faults: case.faults(),
         lapses: BTreeMap::new(),
         violations: Vec::new(),
     };
@@ -40,7 +40,7 @@ fn judge(case: &Case<'_>) -> Verdict {
 
 struct Watch<'a> {
     timeout_ms: u64,
-    faults: FaultLog<'a>,
+    faults: &'a FaultLog<'a>,
     /// Sessions whose alarm does not say what it should, and since when.
     lapses: BTreeMap<Arc<str>, Lapse>,
     violations: Vec<Violation>,

@@ -1,6 +1,5 @@
 //! Every answer is exactly the one that its own request's code comes to, so that no caller gets another's.
 
-use super::faults::FaultLog;
 use super::requests::Request;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::expect::evaluate;
@@ -18,8 +17,8 @@ pub const INVARIANT: Invariant = Invariant {
 };
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let Case { plan, trace, .. } = *case;
-    let faults = FaultLog::of(plan, trace);
+    let plan = case.plan;
+    let faults = case.faults();
     let mut violations = Vec::new();
     let mut judged_count = 0_u32;
     let mut unknown = None;

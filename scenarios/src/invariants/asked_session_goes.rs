@@ -1,6 +1,5 @@
 //! L15: whoever is asked for its runtime and has nothing live gives it back, so that each admission over the cap makes room.
 
-use super::faults::FaultLog;
 use super::limits::DISPOSAL_MS_MAX;
 use super::replay::Replay;
 use super::{Case, Invariant, Kind, Verdict, Violation};
@@ -20,8 +19,7 @@ pub const INVARIANT: Invariant = Invariant {
 const LEAVES_MS_MAX: u64 = 1_000;
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let Case { plan, trace, .. } = *case;
-    let faults = FaultLog::of(plan, trace);
+    let faults = case.faults();
     let mut asked: BTreeMap<&str, &Event> = BTreeMap::new();
     let mut violations = Vec::new();
     Replay::each(case, |replay, event| {

@@ -1,6 +1,5 @@
 //! L14's other half: the stream of a call begins with an event id, without which its client cannot ask for what it lost.
 
-use super::faults::FaultLog;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::{Event, Stream};
 use std::collections::BTreeMap;
@@ -21,7 +20,7 @@ fn judge(case: &Case<'_>) -> Verdict {
             first.entry(request).or_insert(event);
         }
     }
-    let faults = FaultLog::of(case.plan, case.trace);
+    let faults = case.faults();
     let mut violations = Vec::new();
     for request in case.requests().iter().filter(|request| matches!(request.op(), "call" | "touch" | "resume")) {
         let Some(event) = request.begin.number("request").and_then(|number| first.get(&number)) else { continue };

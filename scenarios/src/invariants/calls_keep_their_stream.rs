@@ -1,6 +1,5 @@
 //! A healthy call is answered on its own stream: nothing but the loss of its runtime ends that before.
 
-use super::faults::FaultLog;
 use super::streams::{cuts_connections, ends_session, happened};
 use super::{Case, Invariant, Kind, Verdict, Violation};
 
@@ -14,7 +13,7 @@ pub const INVARIANT: Invariant = Invariant {
 };
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let faults = FaultLog::of(case.plan, case.trace);
+    let faults = case.faults();
     let mut violations = Vec::new();
     for request in case.requests().iter().filter(|request| matches!(request.op(), "call" | "touch" | "resume" | "ping"))
     {

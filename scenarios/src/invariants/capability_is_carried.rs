@@ -1,6 +1,5 @@
 //! I25, I26: what a client was found to be able to do survives every resolution of its session, and is never invented.
 
-use super::faults::FaultLog;
 use super::requests::Request;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::{Event, Stream};
@@ -18,7 +17,7 @@ pub const INVARIANT: Invariant = Invariant {
 const METHOD: &str = "persistAppsEnabled";
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let faults = FaultLog::of(case.plan, case.trace);
+    let faults = case.faults();
     let stored = case.plan.storage.iter();
     let of_record = |meta: &serde_json::Value| meta["appsEnabled"].as_bool();
     let mut last: BTreeMap<String, Option<bool>> =

@@ -1,6 +1,5 @@
 //! I26: keeping a capability fails nobody and makes no record where there is none.
 
-use super::faults::FaultLog;
 use super::replay::Replay;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::{Event, Stream};
@@ -20,7 +19,7 @@ const METHOD: &str = "persistAppsEnabled";
 const KEEPERS: [&str; 2] = ["init", "resolveAndStoreSessionMeta"];
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let faults = FaultLog::of(case.plan, case.trace);
+    let faults = case.faults();
     let stored = case.plan.storage.iter().filter(|stored| stored.values.contains_key("session-meta"));
     let mut known: BTreeSet<String> = stored.map(|stored| stored.session.clone()).collect();
     let mut calls: BTreeMap<u64, &Event> = BTreeMap::new();

@@ -1,5 +1,6 @@
 //! What the invariants judge: a plan and its trace, with what several of them ask of these, worked out once.
 
+use super::faults::FaultLog;
 use super::requests::{self, Request};
 use super::timeline::Timeline;
 use crate::plan::Plan;
@@ -14,17 +15,23 @@ pub struct Case<'t> {
     pub trace: &'t Trace,
     requests: OnceCell<Vec<Request<'t>>>,
     timeline: OnceCell<Timeline>,
+    faults: OnceCell<FaultLog<'t>>,
 }
 
 impl<'t> Case<'t> {
     /// The case of a run.
     pub fn new(plan: &'t Plan, trace: &'t Trace) -> Self {
-        Self { plan, trace, requests: OnceCell::new(), timeline: OnceCell::new() }
+        Self { plan, trace, requests: OnceCell::new(), timeline: OnceCell::new(), faults: OnceCell::new() }
     }
 
     /// All requests of the history, by begin.
     pub(super) fn requests(&self) -> &[Request<'t>] {
         self.requests.get_or_init(|| requests::requests(self.trace))
+    }
+
+    /// The faults that reached the run.
+    pub(super) fn faults(&self) -> &FaultLog<'t> {
+        self.faults.get_or_init(|| FaultLog::of(self.plan, self.trace))
     }
 
     /// What was so in each session, from event to event.

@@ -1,6 +1,5 @@
 //! I10: a start in a cold object closes no connection, and one that replaces a runtime leaves none of its connections.
 
-use super::faults::FaultLog;
 use super::replay::Replay;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::Stream;
@@ -17,13 +16,14 @@ pub const INVARIANT: Invariant = Invariant {
 
 /// A start that has not begun to build.
 struct Start {
+    at_ms: u64,
     is_cold: bool,
     /// Connections that were open when it began.
     sockets: BTreeSet<String>,
 }
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let faults = FaultLog::of(case.plan, case.trace);
+    let faults = case.faults();
     let mut starts: BTreeMap<String, Start> = BTreeMap::new();
     let mut violations = Vec::new();
     Replay::each(case, |replay, event| {
@@ -31,11 +31,14 @@ fn judge(case: &Case<'_>) -> Verdict {
         match (event.stream, &*event.name) {
             // A start that meets a teardown waits for that, and what it would do to connections is dropped.
             (Stream::State, "start.begin") if session.teardown_count == 0 && session.start_count == 0 => {
-                let start = Start { is_cold: session.runtime.is_none(), sockets: session.sockets.clone() };
+                let (is_cold, sockets) = (session.runtime.is_none(), session.sockets.clone());
+                let start = Start { at_ms: event.at_ms, is_cold, sockets };
                 starts.insert(who.into(), start);
             }
             (Stream::Platform, "socket.closed") => {
-                let is_cold = starts.get(who).is_some_and(|start| start.is_cold);
+                // One that fails before it builds ends in a teardown of what it left, connections included.
+                let is_failing = |start: &Start| faults.is_disturbed(who, start.at_ms, event.at_ms);
+                let is_cold = starts.get(who).is_some_and(|start| start.is_cold && !is_failing(start));
                 let is_own = event.text("by") == Some("object") && event.text("reason") == Some("Session closed");
                 if is_cold && is_own {
                     violations.push(Violation::at(event, "a cold start closed a connection of its session"));
@@ -61,7 +64,7 @@ fn judge(case: &Case<'_>) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Builder, judged, story, violation};
+    use super::super::testing::{Builder, judged, plan_with_failing_alarm_write, story, violation};
     use super::*;
 
     fn started(trace: Builder) -> Builder {
@@ -88,6 +91,16 @@ mod tests {
     fn one_that_closes_them_is_named() {
         let found = violation(INVARIANT, closed(started(open(story()))));
         assert_eq!(found.what, "a cold start closed a connection of its session");
+    }
+
+    #[test]
+    fn a_cold_start_that_is_made_to_fail_may_close_them() {
+        let judged = |at_ms: u64| {
+            let trace = closed(started(open(story())).fault_of(at_ms, "s1", "fault.delivered", 0)).build();
+            INVARIANT.judge(&plan_with_failing_alarm_write(), &trace)
+        };
+        assert_eq!(judged(3_000), Verdict::Held);
+        assert!(matches!(judged(2_600), Verdict::Violated(_)));
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! L12: what is marked for destruction is destroyed: about a second later, when its alarm comes.
 
-use super::faults::FaultLog;
 use super::limits::{ALARM_LATE_MS_MAX, CONDEMNED_MS, DISPOSAL_MS_MAX};
 use super::replay::Replay;
 use super::{Case, Invariant, Kind, Verdict, Violation};
@@ -15,10 +14,10 @@ pub const INVARIANT: Invariant = Invariant {
 };
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let Case { plan, trace, .. } = *case;
+    let trace = case.trace;
     let until = ["touch", "quiet-after", "end"].into_iter().find_map(|phase| trace.phase_at(phase));
     let Some(last) = until.or(trace.events.last()) else { return Verdict::Held };
-    let faults = FaultLog::of(plan, trace);
+    let faults = case.faults();
     let mut replay = Replay::new(case);
     trace.events.iter().take_while(|event| event.ordinal < last.ordinal).for_each(|_| replay.advance());
     let mut violations = Vec::new();

@@ -48,8 +48,8 @@ struct Disposal<'t> {
 
 fn judge(case: &Case<'_>) -> Verdict {
     let Case { plan, trace, .. } = *case;
-    let faults = FaultLog::of(plan, trace);
-    let disposals = disposals(case, &faults);
+    let faults = case.faults();
+    let disposals = disposals(case, faults);
     let mut logs = by_session(trace.named(Stream::Telemetry, LOG));
     let mut spans = by_session(spans_named(trace, SPAN));
     // Where an old instance went on beside the new one (platform fact 219), a trace does not tell whose a disposal is.

@@ -1,6 +1,5 @@
 //! L4: whoever uses a session after its disposal is served as if nothing had happened.
 
-use super::faults::FaultLog;
 use super::limits::BACKLOG_BYTES_MAX;
 use super::replay::Replay;
 use super::requests::Request;
@@ -22,7 +21,7 @@ pub const INVARIANT: Invariant = Invariant {
 fn judge(case: &Case<'_>) -> Verdict {
     let Case { plan, trace, .. } = *case;
     let after = requests_after_release(case);
-    let faults = FaultLog::of(plan, trace);
+    let faults = case.faults();
     let all = case.requests();
     let mut violations = Vec::new();
     let mut served_count = 0_u32;

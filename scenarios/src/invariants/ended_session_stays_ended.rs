@@ -1,6 +1,5 @@
 //! I28: once a DELETE was answered, whoever comes with the id is told that the session is gone, and nothing else.
 
-use super::faults::FaultLog;
 use super::streams::opened;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::plan::Token;
@@ -17,7 +16,7 @@ pub const INVARIANT: Invariant = Invariant {
 
 fn judge(case: &Case<'_>) -> Verdict {
     let opened = opened(case);
-    let faults = FaultLog::of(case.plan, case.trace);
+    let faults = case.faults();
     let mut ended: BTreeMap<&str, u32> = BTreeMap::new();
     for close in case.requests().iter().filter(|request| request.op() == "close" && request.status() == Some(200)) {
         let session = close.session.as_str();

@@ -1,6 +1,5 @@
 //! L13: every request ends by an answer, an error or a closed stream, never by a client that had to give up.
 
-use super::faults::FaultLog;
 use super::requests::Request;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::Event;
@@ -20,7 +19,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     if all.is_empty() {
         return Verdict::CannotTell("no client asked for anything".into());
     }
-    let faults = FaultLog::of(plan, trace);
+    let faults = case.faults();
     let mut violations = Vec::new();
     let mut open_count = 0_u32;
     let mut is_young_open = false;

@@ -1,6 +1,5 @@
 //! L8: a start comes to an end, also one that has to wait for a disposal.
 
-use super::faults::FaultLog;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::{Event, Stream};
 use std::collections::BTreeMap;
@@ -18,7 +17,7 @@ pub const INVARIANT: Invariant = Invariant {
 const START_MS_MAX: u64 = 60_000;
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let faults = FaultLog::of(case.plan, case.trace);
+    let faults = case.faults();
     // Starts that run, by session and number.
     let mut running: BTreeMap<(&str, u64), &Event> = BTreeMap::new();
     let mut violations = Vec::new();

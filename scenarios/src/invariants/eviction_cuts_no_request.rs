@@ -1,6 +1,5 @@
 //! I16 and L4 as the client sees them: a request under way when its session is evicted for the cap is still answered.
 
-use super::faults::FaultLog;
 use super::requests::Request;
 use super::streams::{ends_session, happened};
 use super::{Case, Invariant, Kind, Verdict, Violation};
@@ -16,13 +15,13 @@ pub const INVARIANT: Invariant = Invariant {
 };
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let Case { plan, trace, .. } = *case;
+    let trace = case.trace;
     let evictions: Vec<&Event> =
         trace.named(Stream::State, "disposal.begin").filter(|event| event.text("reason") == Some("cap")).collect();
     if evictions.is_empty() {
         return Verdict::Held;
     }
-    let faults = FaultLog::of(plan, trace);
+    let faults = case.faults();
     let all = case.requests();
     let mut violations = Vec::new();
     for request in all.iter().filter(|request| is_owed(request) && request.outcome() == Some("ended")) {

@@ -1,6 +1,5 @@
 //! L15: what is evicted for the cap had a runtime, so that each eviction makes room.
 
-use super::faults::FaultLog;
 use super::replay::Replay;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 
@@ -14,8 +13,7 @@ pub const INVARIANT: Invariant = Invariant {
 };
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let Case { plan, trace, .. } = *case;
-    let faults = FaultLog::of(plan, trace);
+    let faults = case.faults();
     let mut violations = Vec::new();
     Replay::each(case, |replay, event| {
         if event.name != "disposal.begin" || event.text("reason") != Some("cap") {

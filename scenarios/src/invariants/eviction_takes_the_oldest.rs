@@ -21,9 +21,8 @@ pub const INVARIANT: Invariant = Invariant {
 };
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let Case { plan, trace, .. } = *case;
     let mut judge = Judge {
-        faults: FaultLog::of(plan, trace),
+        faults: case.faults(),
         is_told: false,
         ghosts: BTreeSet::new(),
         asked: BTreeMap::new(),
@@ -47,7 +46,7 @@ fn judge(case: &Case<'_>) -> Verdict {
 }
 
 struct Judge<'t> {
-    faults: FaultLog<'t>,
+    faults: &'t FaultLog<'t>,
     is_told: bool,
     /// Sessions whose incarnation is gone and may have left its registry entry: that asks the dead for its sockets.
     ghosts: BTreeSet<&'t str>,

@@ -20,7 +20,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let Case { plan, trace, .. } = *case;
     let config = &plan.config;
     let (timeout_ms, max_paused_ms) = (config.session_timeout_ms, config.max_paused_session_idle_ms);
-    let judge = Judge { timeout_ms, max_paused_ms, faults: FaultLog::of(plan, trace) };
+    let judge = Judge { timeout_ms, max_paused_ms, faults: case.faults() };
     let until = ["touch", "quiet-after", "end"].into_iter().find_map(|phase| trace.phase_at(phase));
     let last = until.or(trace.events.last());
     let Some(last) = last else {
@@ -72,7 +72,7 @@ struct Judge<'a> {
     timeout_ms: u64,
     /// The ceiling of a session with a pause, whatever else is live.
     max_paused_ms: u64,
-    faults: FaultLog<'a>,
+    faults: &'a FaultLog<'a>,
 }
 
 impl Judge<'_> {

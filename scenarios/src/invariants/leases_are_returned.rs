@@ -16,8 +16,8 @@ pub const INVARIANT: Invariant = Invariant {
 };
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let Case { plan, trace, .. } = *case;
-    let faults = FaultLog::of(plan, trace);
+    let trace = case.trace;
+    let faults = case.faults();
     let mut violations = Vec::new();
     let overdue = |leases: &Leases, execution: &str, event: &Event| {
         let lease = leases.of(execution)?;
@@ -36,7 +36,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     if let Some(last) = trace.events.last() {
         violations.extend(leases.all().filter_map(|(execution, _)| overdue(&leases, execution, last)));
         if trace.is_complete() {
-            violations.extend(leases.refs().filter_map(|(who, refs)| kept(&faults, &leases, who, refs, last)));
+            violations.extend(leases.refs().filter_map(|(who, refs)| kept(faults, &leases, who, refs, last)));
         }
     }
     Verdict::of(violations, None)

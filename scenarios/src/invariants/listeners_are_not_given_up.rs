@@ -18,13 +18,13 @@ pub const INVARIANT: Invariant = Invariant {
 };
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let faults = FaultLog::of(case.plan, case.trace);
+    let faults = case.faults();
     let is_get = |get: &&Request| matches!(get.op(), "stream" | "recover") && get.begin.text("cursor").is_none();
     let mut before: BTreeMap<&str, &Request> = BTreeMap::new();
     let mut violations = Vec::new();
     for get in case.requests().iter().filter(is_get) {
         let session = get.session.as_str();
-        let Some(end) = get.end.filter(|_| is_given_up(case, &faults, get)) else {
+        let Some(end) = get.end.filter(|_| is_given_up(case, faults, get)) else {
             before.remove(session);
             continue;
         };

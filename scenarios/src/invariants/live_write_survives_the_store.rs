@@ -1,6 +1,5 @@
 //! I47: whatever becomes of the stored copy, an answer is written to the connection that waits for it.
 
-use super::faults::FaultLog;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::{Event, Stream};
 use std::collections::BTreeMap;
@@ -31,7 +30,7 @@ fn judge(case: &Case<'_>) -> Verdict {
             _ => {}
         }
     }
-    let faults = FaultLog::of(case.plan, case.trace);
+    let faults = case.faults();
     let ends_at_ms = case.trace.ends_at_ms;
     let unwritten = due.into_values().filter(|event| {
         let session = event.who().unwrap_or("");

@@ -6,7 +6,6 @@
 //! once nobody can tell which is attached first: they are not judged. A fresh GET that brought as much as a bridge can take
 //! leaves whole streams for the next one.
 
-use super::faults::FaultLog;
 use super::limits::REPLAY_BYTES_MIN;
 use super::one_replay_at_a_time::Replays;
 use super::requests::Request;
@@ -36,7 +35,7 @@ fn judge(case: &Case<'_>) -> Verdict {
             brought.entry(request).or_default().insert(id);
         }
     }
-    let faults = FaultLog::of(case.plan, case.trace);
+    let faults = case.faults();
     let nothing = BTreeSet::new();
     let mut violations = Vec::new();
     for (get, asked) in case.requests().iter().filter_map(|get| Some((get, kept.get(&get.begin.ordinal)?))) {

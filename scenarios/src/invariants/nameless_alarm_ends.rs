@@ -19,7 +19,8 @@ const NAME_KEY: &str = "__ps_name";
 
 fn judge(case: &Case<'_>) -> Verdict {
     let Case { plan, trace, .. } = *case;
-    let mut watch = Watch { faults: FaultLog::of(plan, trace), named: named_before(plan), ..Watch::default() };
+    let (nameless, running) = (BTreeSet::new(), BTreeMap::new());
+    let mut watch = Watch { faults: case.faults(), named: named_before(plan), nameless, running };
     let violations = trace.events.iter().filter_map(|event| watch.look(event)).collect();
     Verdict::of(violations, None)
 }
@@ -32,9 +33,8 @@ fn named_before(plan: &Plan) -> BTreeSet<String> {
     plan.storage.iter().filter(|stored| has_name(&stored.values)).map(|stored| stored.session.clone()).collect()
 }
 
-#[derive(Default)]
 struct Watch<'t> {
-    faults: FaultLog<'t>,
+    faults: &'t FaultLog<'t>,
     /// Objects whose storage has a name.
     named: BTreeSet<String>,
     /// Objects in memory that do not know theirs.

@@ -21,9 +21,9 @@ pub const INVARIANT: Invariant = Invariant {
 const METHOD: &str = "validateMcpSessionOwner";
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let faults = FaultLog::of(case.plan, case.trace);
-    let mut violations = direct_checks(case.plan, case.trace, &faults);
-    violations.extend(requests(case, &faults));
+    let faults = case.faults();
+    let mut violations = direct_checks(case.plan, case.trace, faults);
+    violations.extend(requests(case, faults));
     Verdict::of(violations, None)
 }
 

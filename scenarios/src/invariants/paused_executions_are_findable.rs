@@ -17,8 +17,8 @@ pub const INVARIANT: Invariant = Invariant {
 };
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let Case { plan, trace, .. } = *case;
-    let judge = Judge { faults: FaultLog::of(plan, trace) };
+    let trace = case.trace;
+    let judge = Judge { faults: case.faults() };
     // Executions whose owner is recorded, each with the record, and all that ever were: at the end of its window an
     // entry may go before its lease does.
     let mut entries: BTreeMap<&str, &Event> = BTreeMap::new();
@@ -51,7 +51,7 @@ fn judge(case: &Case<'_>) -> Verdict {
 }
 
 struct Judge<'a> {
-    faults: FaultLog<'a>,
+    faults: &'a FaultLog<'a>,
 }
 
 impl Judge<'_> {

@@ -20,13 +20,9 @@ pub const INVARIANT: Invariant = Invariant {
 const RESET_EXCUSES_MS: u64 = 60_000;
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let Case { plan, trace, .. } = *case;
-    let mut judge = Judge {
-        faults: FaultLog::of(plan, trace),
-        waiting: BTreeMap::new(),
-        allowed: BTreeSet::new(),
-        violations: Vec::new(),
-    };
+    let trace = case.trace;
+    let mut judge =
+        Judge { faults: case.faults(), waiting: BTreeMap::new(), allowed: BTreeSet::new(), violations: Vec::new() };
     let mut is_told = false;
     Holdings::each(case, |holdings, _, event| {
         is_told |= event.is(Stream::State, "permit.granted");
@@ -45,7 +41,7 @@ fn judge(case: &Case<'_>) -> Verdict {
 }
 
 struct Judge<'a> {
-    faults: FaultLog<'a>,
+    faults: &'a FaultLog<'a>,
     /// Since when a session waits for a permit, in ms.
     waiting: BTreeMap<&'a str, u64>,
     /// Sessions whose init was granted a permit, or waited for one in vain.

@@ -1,6 +1,5 @@
 //! I42: no client gets a 5xx other than 503, and every refusal is a JSON-RPC error.
 
-use super::faults::FaultLog;
 use super::requests::Request;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::{Event, Value};
@@ -15,7 +14,7 @@ pub const INVARIANT: Invariant = Invariant {
 };
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let faults = FaultLog::of(case.plan, case.trace);
+    let faults = case.faults();
     let mut violations = Vec::new();
     for request in case.requests().iter().filter(|request| request.outcome() == Some("refused")) {
         let (Some(status), Some(end)) = (request.status(), request.end) else { continue };

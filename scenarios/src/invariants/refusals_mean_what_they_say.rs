@@ -1,6 +1,5 @@
 //! I42, I43: no answer is a bare 500 unless something failed that nobody could know, and 404 is said of dead ids only.
 
-use super::faults::FaultLog;
 use super::requests::Request;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::plan::Token;
@@ -17,7 +16,7 @@ pub const INVARIANT: Invariant = Invariant {
 };
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let faults = FaultLog::of(case.plan, case.trace);
+    let faults = case.faults();
     let ended = ended(case);
     let all = case.requests();
     let mut violations = Vec::new();

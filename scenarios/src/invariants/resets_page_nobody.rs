@@ -1,6 +1,5 @@
 //! I36: what the platform does to an object is never reported as a fault of the product.
 
-use super::faults::FaultLog;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::{Event, Stream};
 use std::collections::BTreeMap;
@@ -26,7 +25,7 @@ const TEXTS: [&str; 7] = [
 ];
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let faults = FaultLog::of(case.plan, case.trace);
+    let faults = case.faults();
     let mut told: BTreeMap<&str, &Event> = BTreeMap::new();
     let mut violations = Vec::new();
     for event in case.trace.of(Stream::Telemetry) {

@@ -1,6 +1,5 @@
 //! L10 and the clients' view of it all: once the trouble is over, every session that was not ended serves its client.
 
-use super::faults::FaultLog;
 use super::requests::Request;
 use super::streams::{ends_session, happened};
 use super::{Case, Invariant, Kind, Verdict, Violation};
@@ -17,8 +16,8 @@ pub const INVARIANT: Invariant = Invariant {
 };
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let Case { plan, trace, .. } = *case;
-    let faults = FaultLog::of(plan, trace);
+    let plan = case.plan;
+    let faults = case.faults();
     let all = case.requests();
     let mut violations = Vec::new();
     let mut served_count = 0_u32;

@@ -1,6 +1,5 @@
 //! I43: 404 says that the session is gone for good, and 503 that it is not.
 
-use super::faults::FaultLog;
 use super::requests::Request;
 use super::streams::{ends_session, happened, opened};
 use super::{Case, Invariant, Kind, Verdict, Violation};
@@ -16,7 +15,7 @@ pub const INVARIANT: Invariant = Invariant {
 
 fn judge(case: &Case<'_>) -> Verdict {
     let opened = opened(case);
-    let faults = FaultLog::of(case.plan, case.trace);
+    let faults = case.faults();
     let mut violations = Vec::new();
     // In the console 404 is said of executions too.
     let is_judged = |request: &&Request| !request.is_sessionless();

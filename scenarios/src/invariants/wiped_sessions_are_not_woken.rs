@@ -1,6 +1,5 @@
 //! L11's other half: what was wiped is over, also for an alarm that comes once more.
 
-use super::faults::FaultLog;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::Stream;
 use std::collections::BTreeMap;
@@ -15,7 +14,7 @@ pub const INVARIANT: Invariant = Invariant {
 };
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let faults = FaultLog::of(case.plan, case.trace);
+    let faults = case.faults();
     // When the alarm of a wiped session came that runs now.
     let mut wiped: BTreeMap<&str, Option<u64>> = BTreeMap::new();
     let mut violations = Vec::new();
