@@ -132,6 +132,8 @@ pub enum Defect {
     WipedSessionWoken,
     /// A lease that cannot be started inline is captured by itself and by whoever guards the entry point. Found here.
     LeaseFailureCapturedTwice,
+    /// A lease is taken for an execution that was resumed meanwhile. Found here.
+    LeaseOfWhatIsOver,
     /// Answers that nobody acknowledged count as running work.
     UndeliveredCountsAsRunning,
     /// An alarm takes the name of its session from memory only.
@@ -645,6 +647,13 @@ pub const DEFECTS: &[DefectInfo] = &[
         source: "found here, FINDINGS.md 18",
         described: true,
         story: "an execution that pauses again while its lease cannot be taken pages somebody twice for one failure",
+    },
+    DefectInfo {
+        defect: Defect::LeaseOfWhatIsOver,
+        name: "lease-of-what-is-over",
+        source: "found here, FINDINGS.md 19",
+        described: true,
+        story: "a session is held awake for four minutes by a lease of an execution that was resumed before",
     },
     DefectInfo {
         defect: Defect::UndeliveredCountsAsRunning,

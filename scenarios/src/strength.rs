@@ -90,6 +90,7 @@ pub const STRENGTH: &[Strength] = &[
     row("replay-unbounded", "listeners-are-not-given-up"),
     row("wiped-session-woken", "wiped-sessions-are-not-woken"),
     row("lease-failure-captured-twice", "failures-are-captured-once"),
+    row("lease-of-what-is-over", "leases-are-returned"),
     row("undelivered-counts-as-running", "idle-runtime-is-released"),
     row("durable-name-ignored", "nameless-alarm-ends"),
     row("unaddressable-alarm-throws", "nameless-alarm-ends"),

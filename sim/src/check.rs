@@ -36,7 +36,7 @@ fn judge_by(all: &[Invariant], case: &Case<'_>) -> Vec<Judged> {
         name: invariant.name,
         kind: invariant.kind,
         claim: invariant.claim,
-        verdict: guarded(|| (invariant.judge)(case)),
+        verdict: guarded(|| invariant.judge_case(case)),
     };
     all.iter().map(one).collect()
 }

@@ -119,6 +119,9 @@ async fn take(session: &Rc<SessionObject>, id: &Arc<str>, deadline: &Deadline, s
         return Ok(());
     }
     let fiber = Fiber::new();
+    if is_over(session, id) {
+        return Ok(());
+    }
     let touch_first = defect!(session.config, KeepAliveAfterClock);
     if touch_first {
         mark_activity_span(session, "approval_lease.mark_activity", &fiber, span).await?;
@@ -126,6 +129,10 @@ async fn take(session: &Rc<SessionObject>, id: &Arc<str>, deadline: &Deadline, s
     let keep = or_die(js(keep_alive(Rc::clone(session))).await)?;
     if !touch_first {
         mark_activity_span(session, "approval_lease.mark_activity", &fiber, span).await?;
+    }
+    if is_over(session, id) {
+        keep.give_back();
+        return Ok(());
     }
     let timer = arm(session, id);
     let lease = Lease { id: Arc::clone(id), keep, timer: RefCell::new(Some(timer)), expiring: Cell::new(false) };
@@ -136,6 +143,16 @@ async fn take(session: &Rc<SessionObject>, id: &Arc<str>, deadline: &Deadline, s
     }
     let Some(meta) = meta::load(session, &fiber, span).await? else { return Ok(()) };
     or_die(owner_directory::put(session, &LEASE_DIR_PUT, id, &meta, deadline, span).await)
+}
+
+/// Whether nobody waits for the execution any more: it was resumed before its lease was taken, or what its resume came to
+/// is told once more. Nothing would give such a lease back before its window ends.
+fn is_over(session: &SessionObject, id: &str) -> bool {
+    if defect!(session.config, LeaseOfWhatIsOver) {
+        return false;
+    }
+    let engine = session.engine.borrow().clone();
+    !engine.is_some_and(|engine| engine.paused(id).is_some())
 }
 
 /// The timer that expires the lease, in `waitUntil` of the session. It does not keep the session.

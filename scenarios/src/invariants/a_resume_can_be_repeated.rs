@@ -64,11 +64,19 @@ fn is_outcome(told: &Json) -> bool {
     matches!(told["status"].as_str(), Some("completed" | "error" | "waiting_for_interaction"))
 }
 
-/// Whether two resumes are told the same; a failure of the host has an id of its own each time.
+/// Whether two resumes are told the same; a failure of the host has an id of its own each time, and until when a further
+/// pause waits is worked out anew whenever it is told (session-core §2.21).
 fn is_same(told: &Json, known: &Json) -> bool {
+    const MAY_DIFFER: [&str; 2] = ["expiresAt", "ttlMs"];
+    if let (Some(told), Some(known)) = (told.as_object(), known.as_object()) {
+        let names = || told.keys().chain(known.keys()).filter(|name| !MAY_DIFFER.contains(&name.as_str()));
+        if names().all(|name| told.get(name) == known.get(name)) {
+            return true;
+        }
+    }
     let is_internal =
         |told: &Json| told["error"].as_str().is_some_and(|text| text.starts_with("Internal tool error ["));
-    told == known || (is_internal(told) && is_internal(known))
+    is_internal(told) && is_internal(known)
 }
 
 /// Whether the session's engine went between two events.

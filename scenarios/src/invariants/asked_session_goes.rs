@@ -58,9 +58,12 @@ fn judge(case: &Case<'_>) -> Verdict {
                 asked.remove(who);
             }
             (Stream::Telemetry, "mcp_session_cap_eviction_request_failed", _) => asked.clear(),
-            // Whoever asked may have been lost before its request had left, which waits for its writes.
+            // Whoever asked may have been lost before its request had left, which waits for its writes and for what holds it.
             (Stream::Platform, "object.reset", Some(_)) => {
-                asked.retain(|_, request| event.at_ms > request.at_ms + LEAVES_MS_MAX);
+                asked.retain(|_, request| {
+                    let held_ms = faults.held_ms(request.at_ms, event.at_ms);
+                    event.at_ms > request.at_ms + LEAVES_MS_MAX + held_ms
+                });
             }
             _ => {}
         }

@@ -115,7 +115,9 @@ impl<'t> Matcher<'t> {
                 && span.attribute("mcp.session.dispose_reason").and_then(|told| told.as_str()) == begin.text("reason")
         };
         let index = self.spans.iter().position(same_reason);
-        let index = index.or_else(|| self.spans.iter().take(1).position(fits));
+        // Else the first one, told wrongly; unless this one may have none, and that is of the other.
+        let may_have_none = may_lack_span || disposal.lost.is_some();
+        let index = index.or_else(|| self.spans.iter().take(1).position(fits).filter(|_| !may_have_none));
         let span = index.map(|index| self.spans.remove(index));
         match log {
             Some(log) => self.agree(begin, log, span),

@@ -5,6 +5,7 @@ use super::leases::Leases;
 use super::limits::{APPROVAL_MS, DISPOSAL_MS_MAX};
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::trace::{Event, Stream};
+use std::collections::BTreeSet;
 
 /// See the claim.
 pub const INVARIANT: Invariant = Invariant {
@@ -29,7 +30,9 @@ fn judge(case: &Case<'_>) -> Verdict {
         let pending = format!("{}: lease of {execution} taken at {} ms", lease.who, lease.at_ms);
         Some(Violation::at(event, what).of(&lease.who).pending(pending))
     };
+    let mut resumed: BTreeSet<&str> = BTreeSet::new();
     let leases = Leases::each(case, |leases, event| {
+        violations.extend(taken_too_late(&mut resumed, event));
         let execution = event.text("execution").filter(|_| event.is(Stream::State, "lease.returned"));
         violations.extend(execution.and_then(|execution| overdue(leases, execution, event)));
     });
@@ -40,6 +43,23 @@ fn judge(case: &Case<'_>) -> Verdict {
         }
     }
     Verdict::of(violations, None)
+}
+
+const TOO_LATE: &str = "a lease was taken for an execution that had been resumed";
+
+/// A lease for an execution that somebody has resumed already: nothing but its window ends it.
+fn taken_too_late<'t>(resumed: &mut BTreeSet<&'t str>, event: &'t Event) -> Option<Violation> {
+    let execution = event.text("execution")?;
+    match (event.stream, &*event.name) {
+        (Stream::State, "execution.resumed") => {
+            resumed.insert(execution);
+        }
+        (Stream::State, "lease.taken") if resumed.contains(execution) => {
+            return Some(Violation::at(event, TOO_LATE));
+        }
+        _ => {}
+    }
+    None
 }
 
 /// A session that is held awake by more, or less, than its leases.
@@ -105,5 +125,13 @@ mod tests {
         assert_eq!(judged(INVARIANT, lost.phase(300_000, "end")), Verdict::Held);
         let ended = paused().platform(40, "i1", "isolate.ended", &[("isolate", "i1".into())]);
         assert_eq!(judged(INVARIANT, ended.phase(300_000, "end")), Verdict::Held);
+    }
+
+    #[test]
+    fn a_lease_of_an_execution_that_was_resumed_is_named() {
+        let again = |name| lease(lease(lease(paused(), 900, name), 901, "lease.returned"), 902, "lease.taken");
+        assert_eq!(violation(INVARIANT, again("execution.resumed")).what, TOO_LATE);
+        let found = judged(INVARIANT, again("execution.paused"));
+        assert!(!format!("{found:?}").contains(TOO_LATE), "{found:?}");
     }
 }

@@ -67,6 +67,7 @@ mod unknown_failures_end_the_start;
 mod wiped_sessions_are_not_woken;
 
 mod case;
+mod doubled;
 mod faults;
 mod holdings;
 mod in_use;
@@ -173,7 +174,12 @@ pub struct Invariant {
 impl Invariant {
     /// Decides alone.
     pub fn judge(&self, plan: &Plan, trace: &Trace) -> Verdict {
-        (self.judge)(&Case::new(plan, trace))
+        self.judge_case(&Case::new(plan, trace))
+    }
+
+    /// Decides; what the trace cannot tell of an object that was two for a while is no violation.
+    pub fn judge_case(&self, case: &Case<'_>) -> Verdict {
+        case.doubled().told(case, (self.judge)(case))
     }
 }
 

@@ -30,8 +30,8 @@ fn judge(case: &Case<'_>) -> Verdict {
     for event in trace.named(Stream::State, "condemned") {
         let Some(who) = event.who() else { continue };
         let is_asked = case.requests().iter().any(|request| {
-            let is_end = ends(request) || matches!(request.token(plan), Token::Revoked | Token::Suspended);
-            is_end && request.session == who && request.begin.ordinal < event.ordinal
+            let is_before = request.session == who && request.begin.ordinal < event.ordinal;
+            is_before && (ends(request) || matches!(request.token(plan), Token::Revoked | Token::Suspended))
         });
         let is_called = trace
             .named(Stream::History, "call.begin")

@@ -2,7 +2,7 @@
 
 use super::replay::Replay;
 use super::{Case, Invariant, Kind, Verdict, Violation};
-use crate::trace::Stream;
+use crate::trace::{Event, Stream};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the claim.
@@ -28,6 +28,9 @@ fn judge(case: &Case<'_>) -> Verdict {
     let mut all: BTreeMap<&str, Held> = BTreeMap::new();
     let mut violations = Vec::new();
     Replay::each(case, |replay, event| {
+        if !is_about_holdings(event) {
+            return;
+        }
         let Some((who, session)) = event.who().and_then(|who| Some((who, replay.session(who)?))) else { return };
         let held = all.entry(who).or_default();
         match (event.stream, &*event.name) {
@@ -53,6 +56,20 @@ fn judge(case: &Case<'_>) -> Verdict {
         }
     });
     Verdict::of(violations, None)
+}
+
+/// Whether what a session holds changes with the event, or is asked for there.
+fn is_about_holdings(event: &Event) -> bool {
+    match event.stream {
+        Stream::State => {
+            matches!(
+                &*event.name,
+                "handle.opened" | "handle.ended" | "runtime.installed" | "teardown.begin" | "teardown.end"
+            )
+        }
+        Stream::Platform => matches!(&*event.name, "object.reset" | "object.gone" | "object.constructed"),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 /// The sessions of a trace, as of the events applied so far.
 pub struct Replay<'c> {
+    events: &'c [Event],
     timeline: &'c Timeline,
     applied: usize,
 }
@@ -153,7 +154,7 @@ impl Session {
 impl<'c> Replay<'c> {
     /// What was so before the first event.
     pub fn new(case: &'c Case<'_>) -> Self {
-        Replay { timeline: case.timeline(), applied: 0 }
+        Replay { events: &case.trace.events, timeline: case.timeline(), applied: 0 }
     }
 
     /// Calls `look` for every event, with what was so just before it, and gives what is so at the end.
@@ -173,6 +174,11 @@ impl<'c> Replay<'c> {
 
     /// The session, if any event belonged to it so far.
     pub fn session(&self, who: &str) -> Option<&'c Session> {
+        let next = self.events.get(self.applied).and_then(Event::who);
+        // Most ask for the session of the very event that comes next; that one was found when the timeline was made.
+        if next.is_some_and(|next| std::ptr::eq(next, who)) {
+            return self.timeline.session_of_event(self.applied);
+        }
         self.timeline.session(who, self.applied)
     }
 

@@ -12,9 +12,21 @@ type States<T> = Vec<(usize, T)>;
 /// All states that the sessions of a trace went through.
 #[derive(Default)]
 pub struct Timeline {
-    sessions: BTreeMap<Arc<str>, States<Session>>,
+    sessions: BTreeMap<Arc<str>, usize>,
+    /// By the numbers of `sessions`.
+    histories: Vec<History>,
+    /// For each event: the session of its `who` and its last state before the event, as places in `histories`.
+    own: Vec<Option<(usize, usize)>>,
     /// The session that each client uses.
     in_use: BTreeMap<Arc<str>, States<Arc<str>>>,
+}
+
+/// What one session went through.
+#[derive(Default)]
+struct History {
+    /// What is so now; `states` has a copy of it from each event that changed it.
+    now: Session,
+    states: States<Session>,
 }
 
 /// The state once `applied` events were applied.
@@ -27,8 +39,10 @@ impl Timeline {
     /// Replays a trace.
     pub fn of(trace: &Trace) -> Self {
         let (mut timeline, mut in_use) = (Timeline::default(), InUse::default());
+        timeline.own.reserve(trace.events.len());
         for (index, event) in trace.events.iter().enumerate() {
             let applied = index + 1;
+            timeline.own.push(event.who().and_then(|who| timeline.newest(who)));
             if let Some((client, session)) = in_use.apply(event) {
                 timeline.in_use.entry(client).or_default().push((applied, session));
             }
@@ -39,17 +53,24 @@ impl Timeline {
 
     /// The session once `applied` events were applied, if any of them belonged to it.
     pub fn session(&self, who: &str, applied: usize) -> Option<&Session> {
-        state(self.sessions.get(who)?, applied)
+        state(&self.histories[*self.sessions.get(who)?].states, applied)
+    }
+
+    /// The session of the `who` of the event at that place of the trace, just before that event.
+    pub fn session_of_event(&self, index: usize) -> Option<&Session> {
+        let (number, place) = (*self.own.get(index)?)?;
+        self.histories[number].states.get(place).map(|(_, session)| session)
     }
 
     /// All states that each session went through, each with the number of events after which it came.
     pub fn histories(&self) -> impl Iterator<Item = (&str, &[(usize, Session)])> {
-        self.sessions.iter().map(|(who, states)| (&**who, &**states))
+        self.sessions.iter().map(|(who, number)| (&**who, &*self.histories[*number].states))
     }
 
     /// All sessions that any of `applied` events belonged to, by alias.
     pub fn sessions(&self, applied: usize) -> impl Iterator<Item = (&str, &Session)> {
-        self.sessions.iter().filter_map(move |(who, states)| Some((&**who, state(states, applied)?)))
+        let all = self.sessions.iter();
+        all.filter_map(move |(who, number)| Some((&**who, state(&self.histories[*number].states, applied)?)))
     }
 
     /// The session that a client uses once `applied` events were applied; none before its first handshake was answered.
@@ -73,33 +94,45 @@ impl Timeline {
             return;
         }
         let alias = if event.stream == Stream::History { in_use.session_for(event) } else { who };
-        let states = match self.sessions.get_mut(alias) {
-            Some(states) => states,
-            None => self.sessions.entry(alias.into()).or_default(),
-        };
-        let before = states.last().map(|(_, session)| session);
-        let mut session = before.cloned().unwrap_or_default();
+        let History { now: session, states } = self.history(alias);
         let has_changed = match event.stream {
-            Stream::Platform => apply_platform(&mut session, event),
-            Stream::State => apply_state(&mut session, event),
+            Stream::Platform => apply_platform(session, event),
+            Stream::State => apply_state(session, event),
             _ => {
                 let is_closed = event.text("op") == Some("close");
                 is_closed && !std::mem::replace(&mut session.is_closed_by_client, true)
             }
         };
         if has_changed || states.is_empty() {
-            states.push((applied, session));
+            states.push((applied, session.clone()));
         }
+    }
+
+    /// The number of a session and the place of its newest state, once it has one.
+    fn newest(&self, who: &str) -> Option<(usize, usize)> {
+        let number = *self.sessions.get(who)?;
+        Some((number, self.histories[number].states.len().checked_sub(1)?))
+    }
+
+    /// The session's history, begun if it has none.
+    fn history(&mut self, alias: &str) -> &mut History {
+        let number = match self.sessions.get(alias) {
+            Some(number) => *number,
+            None => {
+                self.sessions.insert(alias.into(), self.histories.len());
+                self.histories.push(History::default());
+                self.histories.len() - 1
+            }
+        };
+        &mut self.histories[number]
     }
 
     fn end_isolate(&mut self, event: &Event, applied: usize) {
         let ended = event.text("isolate").or(event.who());
-        for states in self.sessions.values_mut() {
-            let Some((_, session)) = states.last() else { continue };
-            if session.isolate.as_deref() == ended {
-                let mut session = session.clone();
+        for History { now: session, states } in &mut self.histories {
+            if session.isolate.as_deref() == ended && !states.is_empty() {
                 session.lose_everything_live(event.at_ms);
-                states.push((applied, session));
+                states.push((applied, session.clone()));
             }
         }
     }

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::script::{shared, start_ticking, start_ticking_at, stop_ticking, ticks};
 use super::world::{Played, Setup, log, play};
 use crate::agents::transport::testing::counted;
+use crate::defect::Defect;
 use crate::js::{call, hops, timer};
 use crate::platform::DurableObject;
 use crate::session::engine::{Engine, Outcome};
@@ -22,7 +23,14 @@ fn in_open_session<Fut>(work: impl Fn(Rc<SessionObject>) -> Fut + Send + 'static
 where
     Fut: Future<Output = ()> + 'static,
 {
-    play(Setup::default(), |world| async move {
+    in_open_session_of(Setup::default(), work)
+}
+
+fn in_open_session_of<Fut>(setup: Setup, work: impl Fn(Rc<SessionObject>) -> Fut + Send + 'static) -> Played
+where
+    Fut: Future<Output = ()> + 'static,
+{
+    play(setup, |world| async move {
         world.open(50).await;
         world.inside("work", 50, work).await;
     })
@@ -30,7 +38,9 @@ where
 
 #[test]
 fn a_lease_takes_its_reference_in_15_trips_then_both_clock_writes_in_5_then_asks_the_directory() {
-    let played = in_open_session(|session| async move {
+    // Its engine knows nothing of this execution, which then would get no lease.
+    let setup = Setup { defects: vec![Defect::LeaseOfWhatIsOver], ..Setup::default() };
+    let played = in_open_session_of(setup, |session| async move {
         start_ticking_at("sched · storage.get destroy-pending");
         let starting = Rc::clone(&session);
         let deadline = Deadline::from_now();

@@ -39,7 +39,12 @@ impl World {
 
     /// Resumes the last paused execution with an action.
     pub(super) async fn resume(&self, label: &'static str, action: &str, ms: u64) {
-        let arguments = json!({"executionId": execution(), "action": action});
+        self.resume_of(label, &execution(), action, ms).await;
+    }
+
+    /// Resumes that execution.
+    pub(super) async fn resume_of(&self, label: &'static str, execution: &str, action: &str, ms: u64) {
+        let arguments = json!({"executionId": execution, "action": action});
         self.send(label, tool_call(2, "resume", arguments), ms).await;
     }
 

@@ -166,6 +166,26 @@ fn a_lease_that_another_session_waits_for_is_captured_once_when_it_fails() {
 }
 
 #[test]
+fn what_a_late_resume_is_told_again_takes_no_lease() {
+    let taken = |defects| {
+        let played = play(Setup { defects, ..Setup::default() }, |world| async move {
+            world.open(50).await;
+            let asked =
+                ["Deploy?", "Really?", "Sure?"].map(|text| format!(r#"ask {{"kind":"form","message":"{text}"}}"#));
+            world.execute("execute", &asked.join("; "), 100).await;
+            let first = super::calls::execution();
+            world.resume_of("on", &first, "accept", 100).await;
+            let second = super::calls::execution();
+            world.resume_of("further on", &second, "accept", 100).await;
+            world.resume_of("again", &first, "accept", 100).await;
+        });
+        leases(&played).0
+    };
+    assert_eq!(taken(Vec::new()), 3);
+    assert_eq!(taken(vec![Defect::LeaseOfWhatIsOver]), 4);
+}
+
+#[test]
 fn a_lost_clock_write_is_absorbed_by_a_lease_and_any_other_failure_is_not() {
     let with = |error| paused(Setup { rules: vec![Rule::fail(PUT, error).nth(2)], ..Setup::default() }, |_| async {});
     let reset = with(JsError::storage_timeout());
