@@ -251,6 +251,8 @@ fn start(spec: &WorkerSpec) -> Result<Process, Error> {
         |error: std::io::Error| Error::harness(format!("no worker can be started: {}", crate::files::reason(&error)));
     let mut command = Command::new(program().map_err(cannot)?);
     command.arg("worker").args(&spec.arguments).current_dir(&spec.directory);
+    // Memory that a run gave back serves the next one in a moment: asking the system for it anew takes a tenth of the time.
+    command.env("MIMALLOC_PURGE_DELAY", "-1");
     if spec.is_environment_cleared {
         command.env_clear();
     }

@@ -114,7 +114,7 @@ fn plan(seed: Seed) -> Plan {
     draft.personas(1, 4);
     draft.draw_timeout();
     let mut rng = draft.rng("swarm");
-    let count = rng.between(12, 18);
+    let count = rng.between(12, 14);
     draft.cap(*rng.pick_weighted(&[(2, 32), (1, half(count)), (1, 4)]));
     let swarm = Swarm {
         uses: some_of(&mut rng, USES, Use::Call),
@@ -156,7 +156,7 @@ impl Swarm {
         let account = if rng.chance(1, 4) { 1 } else { number };
         let mut client = ClientDraft::new(number, rng.below(self.span_ms / 2)).as_account_of(account);
         client.open();
-        for _ in 0..rng.between(4, 8) {
+        for _ in 0..rng.between(3, 6) {
             client.rest(self.gap_ms(draft, &mut rng));
             self.use_it(draft, &mut client, &mut rng);
         }
