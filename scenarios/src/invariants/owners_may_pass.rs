@@ -30,7 +30,8 @@ fn judge(case: &Case<'_>) -> Verdict {
 /// Owner checks of workers that call the method directly.
 fn direct_checks(plan: &Plan, trace: &Trace, faults: &FaultLog<'_>) -> Vec<Violation> {
     let mut begun: BTreeMap<u64, (&Event, Vec<Owner>)> = BTreeMap::new();
-    let mut owners: BTreeMap<String, Owner> = plan.storage.iter().filter_map(stored_owner).collect();
+    let mut stored: BTreeMap<String, Owner> = plan.storage.iter().filter_map(stored_owner).collect();
+    let mut owners = stored.clone();
     let mut violations = Vec::new();
     for event in &trace.events {
         let who = event.who().unwrap_or("");
@@ -44,6 +45,15 @@ fn direct_checks(plan: &Plan, trace: &Trace, faults: &FaultLog<'_>) -> Vec<Viola
                     .for_each(|(_, seen)| seen.push(owner.clone()));
                 owners.insert(who.to_owned(), owner);
             }
+            (Stream::Platform, "storage.put") if event.text("key") == Some("session-meta") => {
+                stored.extend(owners.get_key_value(who).map(|(who, owner)| (who.clone(), owner.clone())));
+            }
+            // What was not written yet goes with its object, and the record is what it was.
+            (Stream::Platform, "object.reset" | "object.gone") => {
+                owners.remove(who);
+                owners.extend(stored.get_key_value(who).map(|(who, owner)| (who.clone(), owner.clone())));
+            }
+            (Stream::Platform, "isolate.ended") => owners = stored.clone(),
             // Whoever asks of a session that cannot be started is told so; why it cannot is not this claim's.
             (Stream::State, "start.end") if event.text("outcome") == Some("failed") => {
                 begun.retain(|_, (begin, _)| begin.who() != Some(who));
@@ -52,6 +62,7 @@ fn direct_checks(plan: &Plan, trace: &Trace, faults: &FaultLog<'_>) -> Vec<Viola
             _ if ends_session(event) => {
                 begun.retain(|_, (begin, _)| begin.who() != Some(who));
                 owners.remove(who);
+                stored.remove(who);
             }
             (Stream::History, "call.begin") if event.text("method") == Some(METHOD) => {
                 if let Some(call) = event.number("call") {
@@ -131,10 +142,13 @@ mod tests {
 
     fn checked(account: &str, value: &str) -> Verdict {
         let kept = [("user", "account-1".into()), ("organization", "organization-1".into())];
+        checked_after(Builder::default().state(1, "s1", "meta.kept", &kept), account, value)
+    }
+
+    fn checked_after(trace: Builder, account: &str, value: &str) -> Verdict {
         let arguments = json!({"accountId": account, "organizationId": "organization-1"});
         let begin = [("call", 1_u64.into()), ("method", METHOD.into()), ("arguments", arguments.into())];
         let end = [("call", 1_u64.into()), ("outcome", "returned".into()), ("value", json!(value).into())];
-        let trace = Builder::default().state(1, "s1", "meta.kept", &kept);
         judged(INVARIANT, trace.history(10, "s1", "call.begin", &begin).history(12, "s1", "call.end", &end))
     }
 
@@ -145,6 +159,19 @@ mod tests {
         assert_eq!(checked("account-2", "forbidden"), Verdict::Held);
         assert!(matches!(checked("account-2", "ok"), Verdict::Violated(_)));
         assert!(matches!(checked("account-1", "forbidden"), Verdict::Violated(_)));
+    }
+
+    #[test]
+    fn a_record_that_a_reset_kept_from_storage_is_none() {
+        let record = |account: &'static str| [("user", account.into()), ("organization", "organization-1".into())];
+        let put = |trace: Builder, at_ms| trace.platform(at_ms, "s1", "storage.put", &[("key", "session-meta".into())]);
+        let first = put(Builder::default().state(1, "s1", "meta.kept", &record("account-1")), 2);
+        let second = |trace: Builder| trace.state(3, "s1", "meta.kept", &record("account-2"));
+        let reset = |trace: Builder| trace.platform(5, "s1", "object.reset", &[]);
+        assert_eq!(checked_after(reset(second(first.clone())), "account-1", "ok"), Verdict::Held);
+        let written = || put(second(first.clone()), 4);
+        assert_eq!(checked_after(reset(written()), "account-2", "ok"), Verdict::Held);
+        assert!(matches!(checked_after(reset(written()), "account-1", "ok"), Verdict::Violated(_)));
     }
 
     #[test]
