@@ -4,49 +4,69 @@ use crate::error::Error;
 use crate::files;
 use std::path::Path;
 
-/// The line before the block.
-pub const BEGIN: &str = "<!-- sim bench: begin; written by `sim bench --write`, not by hand -->";
-/// The line after the block.
-pub const END: &str = "<!-- sim bench: end -->";
+/// The two lines around the block of one command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Markers {
+    /// The line before the block.
+    pub begin: &'static str,
+    /// The line after the block.
+    pub end: &'static str,
+}
+
+/// Around the table of `sim bench`.
+pub const BENCH: Markers = Markers {
+    begin: "<!-- sim bench: begin; written by `sim bench --write`, not by hand -->",
+    end: "<!-- sim bench: end -->",
+};
+
+/// Around the table of `sim defects`.
+pub const DEFECTS: Markers = Markers {
+    begin: "<!-- sim defects: begin; written by `sim defects --run --write`, not by hand -->",
+    end: "<!-- sim defects: end -->",
+};
+
 /// The largest document.
 const BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Reads a document and checks that it has a place for the block, before anything is measured.
-///
-/// # Errors
-/// A usage error that names the file and what is missing.
-pub fn check(path: &Path) -> Result<(), Error> {
-    replaced(path, "").map(drop)
-}
-
-/// Writes the block into the document.
-///
-/// # Errors
-/// As [`check`]; a harness error when it cannot be written. The file is as it was then.
-pub fn write(path: &Path, block: &str) -> Result<(), Error> {
-    files::write_atomically(path, replaced(path, block)?.as_bytes())
-}
-
-fn replaced(path: &Path, block: &str) -> Result<String, Error> {
-    let refuse = |problem: &str| Error::usage(format!("{}: {problem}", files::shown(path)));
-    // A link would be replaced by a file.
-    if path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
-        return Err(refuse("is a link, which writing would replace: name the file itself"));
+impl Markers {
+    /// Reads a document and checks that it has a place for the block and can be written, before anything is measured.
+    ///
+    /// # Errors
+    /// A usage error that names the file and what is missing.
+    pub fn check(self, path: &Path) -> Result<(), Error> {
+        self.replaced(path, "")?;
+        files::check_writable(path)
     }
-    let bytes = files::read_bounded(path, "document", BYTES_MAX)?;
-    let text = String::from_utf8(bytes).map_err(|_| refuse("is not UTF-8: check that it is a document"))?;
-    replace(&text, block).map_err(|problem| refuse(&problem))
-}
 
-/// The document with another block between the markers, each of which is a line of its own and stands once.
-fn replace(document: &str, block: &str) -> Result<String, String> {
-    let begin = line(document, BEGIN)?;
-    let end = line(document, END)?;
-    if end < begin {
-        return Err(format!("the line `{END}` stands before the line `{BEGIN}`: put them in order"));
+    /// Writes the block into the document.
+    ///
+    /// # Errors
+    /// As [`Markers::check`]; a harness error when it cannot be written. The file is as it was then.
+    pub fn write(self, path: &Path, block: &str) -> Result<(), Error> {
+        files::write_atomically(path, self.replaced(path, block)?.as_bytes())
     }
-    let after_begin = begin + BEGIN.len();
-    Ok(format!("{}\n\n{}\n\n{}", &document[..after_begin], block.trim_matches('\n'), &document[end..]))
+
+    fn replaced(self, path: &Path, block: &str) -> Result<String, Error> {
+        let refuse = |problem: &str| Error::usage(format!("{}: {problem}", files::shown(path)));
+        // A link would be replaced by a file.
+        if path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+            return Err(refuse("is a link, which writing would replace: name the file itself"));
+        }
+        let bytes = files::read_bounded(path, "document", BYTES_MAX)?;
+        let text = String::from_utf8(bytes).map_err(|_| refuse("is not UTF-8: check that it is a document"))?;
+        self.replace(&text, block).map_err(|problem| refuse(&problem))
+    }
+
+    /// The document with another block between the markers, each of which is a line of its own and stands once.
+    fn replace(self, document: &str, block: &str) -> Result<String, String> {
+        let begin = line(document, self.begin)?;
+        let end = line(document, self.end)?;
+        if end < begin {
+            return Err(format!("the line `{}` stands before the line `{}`: put them in order", self.end, self.begin));
+        }
+        let after_begin = begin + self.begin.len();
+        Ok(format!("{}\n\n{}\n\n{}", &document[..after_begin], block.trim_matches('\n'), &document[end..]))
+    }
 }
 
 /// Where the only such line begins.
@@ -66,6 +86,13 @@ fn line(document: &str, marker: &str) -> Result<usize, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const BEGIN: &str = BENCH.begin;
+    const END: &str = BENCH.end;
+
+    fn replace(document: &str, block: &str) -> Result<String, String> {
+        BENCH.replace(document, block)
+    }
 
     fn document(block: &str) -> String {
         format!("# Performance\n\nprose\n\n{BEGIN}{block}{END}\n\nmore prose\n")
@@ -102,12 +129,14 @@ mod tests {
         let scratch = files::Scratch::new("bench-markers-test").expect("a folder");
         let path = scratch.path().join("P.md");
         std::fs::write(&path, "no markers").expect("written");
-        let refusal = write(&path, "x").expect_err("no markers").to_string();
+        let refusal = BENCH.write(&path, "x").expect_err("no markers").to_string();
         assert!(refusal.contains("P.md: the line `<!-- sim bench: begin"), "{refusal}");
         assert_eq!(std::fs::read_to_string(&path).expect("read"), "no markers");
         std::fs::write(&path, document("\n")).expect("written");
-        write(&path, "| new |").expect("it has its markers");
+        BENCH.write(&path, "| new |").expect("it has its markers");
         assert_eq!(std::fs::read_to_string(&path).expect("read"), document("\n\n| new |\n\n"));
-        assert!(check(&scratch.path().join("none.md")).is_err_and(|error| error.to_string().contains("cannot read")));
+        assert!(
+            BENCH.check(&scratch.path().join("none.md")).is_err_and(|error| error.to_string().contains("cannot read"))
+        );
     }
 }
