@@ -75,10 +75,13 @@ fn a_table_is_written_of_all_defects_and_several_starts_only_and_where_it_has_a_
 }
 
 #[test]
-fn the_table_of_this_checkout_has_a_line_for_every_defect() {
-    let table = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios/STRENGTH.md"));
-    let table = table.expect("it is there");
-    for info in model::defect::DEFECTS {
+fn the_table_of_this_checkout_has_a_place_and_once_it_is_written_a_line_for_every_defect() {
+    let document = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios/STRENGTH.md"));
+    let document = document.expect("it is there");
+    let sim::markers::Markers { begin, end } = sim::markers::DEFECTS;
+    let (_, rest) = document.split_once(begin).expect("the first marker");
+    let (table, _) = rest.split_once(end).expect("the second marker");
+    for info in model::defect::DEFECTS.iter().filter(|_| !table.trim().is_empty()) {
         assert!(table.contains(&format!("\n| `{}` |", info.name)), "{} is missing: write the table anew", info.name);
     }
 }
