@@ -9,7 +9,8 @@
 pub enum ExitCode {
     /// Everything that was judged held.
     Held = 0,
-    /// The command line or a file that was handed in is wrong; nothing was run.
+    /// The command line or a file that was handed in is wrong; nothing was run. Or a place that results were to go to
+    /// cannot be written to: where that shows after a run, what it found is told all the same.
     Usage = 2,
     /// An *always* claim was violated.
     Safety = 10,

@@ -38,12 +38,13 @@ pub fn read_bounded(path: &Path, what: &str, bytes_max: usize) -> Result<Vec<u8>
 /// Writes a file under a temporary name beside it, syncs it, and renames it; missing folders are made.
 ///
 /// # Errors
-/// A harness error that names the file and the reason; the file is then as it was before.
+/// A usage error where the place cannot be written to, a harness error for every other failure; either names the file and
+/// the reason, and the file is then as it was before.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let temporary = write_beside(path, bytes)?;
-    fs::rename(&temporary, path).map_err(|error| {
+    fs::rename(&temporary.path, path).map_err(|error| {
         // The failure is worth telling; a leftover temporary file hides nothing.
-        let _ = fs::remove_file(&temporary);
+        let _ = fs::remove_file(&temporary.path);
         cannot_write(path, &error)
     })
 }
@@ -54,18 +55,18 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 /// As [`write_atomically`].
 pub fn check_writable(path: &Path) -> Result<(), Error> {
     let temporary = write_beside(path, b"")?;
-    fs::remove_file(&temporary).map_err(|error| cannot_write(path, &error))
+    fs::remove_file(&temporary.path).map_err(|error| cannot_write(path, &error))
 }
 
 /// Writes a file whose name is not taken yet, as [`write_atomically`] does; false, with nothing changed, when it is.
 ///
 /// # Errors
-/// A harness error that names the file and the reason.
+/// As [`write_atomically`].
 pub fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, Error> {
     let temporary = write_beside(path, bytes)?;
     // Unlike a rename, a second name for the file never takes the place of another file.
-    let linked = fs::hard_link(&temporary, path);
-    let _ = fs::remove_file(&temporary);
+    let linked = fs::hard_link(&temporary.path, path);
+    let _ = fs::remove_file(&temporary.path);
     match linked {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
@@ -73,22 +74,88 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, Error> {
     }
 }
 
+/// A file that is written beside the one it is meant for; locked while its process lives, so that nobody takes it for a
+/// leftover.
+struct Beside {
+    path: PathBuf,
+    _lock: File,
+}
+
 /// Writes bytes into a temporary file in the folder of that path, and syncs it.
-fn write_beside(path: &Path, bytes: &[u8]) -> Result<PathBuf, Error> {
+fn write_beside(path: &Path, bytes: &[u8]) -> Result<Beside, Error> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(|error| cannot_write(path, &error))?;
     let name = path.file_name().ok_or_else(|| Error::usage(format!("{}: is no file name", shown(path))))?;
-    let temporary = folder.join(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
-    let written = File::create(&temporary).and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
-    written.map_err(|error| {
+    let name = name.to_string_lossy();
+    remove_leftovers(folder, |temporary| is_temporary_of(temporary, &[&name]));
+    let (temporary, mut file) = create_locked(folder, &name).map_err(|error| cannot_write(path, &error))?;
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(|error| {
         let _ = fs::remove_file(&temporary);
         cannot_write(path, &error)
     })?;
-    Ok(temporary)
+    Ok(Beside { path: temporary, _lock: file })
 }
 
+/// A temporary file of this process alone, empty and locked, for a file of that name.
+fn create_locked(folder: &Path, name: &str) -> std::io::Result<(PathBuf, File)> {
+    let mut number = u64::from(std::process::id());
+    loop {
+        let path = folder.join(format!(".{name}.{number}.tmp"));
+        match File::create_new(&path) {
+            Ok(file) => {
+                // Some file systems know no locks; leftovers stay there.
+                let _ = file.lock();
+                // Until it was locked somebody could take it for a leftover and remove it.
+                if path.symlink_metadata().is_ok() {
+                    return Ok((path, file));
+                }
+            }
+            // Another thread's, or a leftover that could not be removed.
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Removes the temporary files of a folder whose names are chosen and whose processes were killed before they renamed them.
+pub fn remove_leftovers(folder: &Path, is_chosen: impl Fn(&str) -> bool) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if !is_file || !is_temporary(&name.to_string_lossy()) || !is_chosen(&name.to_string_lossy()) {
+            continue;
+        }
+        // Whoever still writes it holds its lock. What cannot be removed stays, and disturbs nobody.
+        let lock = File::options().write(true).open(entry.path());
+        if lock.as_ref().is_ok_and(|lock| lock.try_lock().is_ok()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// What a person can mend, such as a folder that may not be written into, is their input; a full disk is not.
 fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
-    Error::harness(format!("{}: cannot write: {}", shown(path), reason(error)))
+    cannot_change(path, "cannot write", error)
+}
+
+/// The same of every change to a file or folder: `what` says which could not be made.
+pub fn cannot_change(path: &Path, what: &str, error: &std::io::Error) -> Error {
+    use std::io::ErrorKind as Kind;
+    let of_the_place = [
+        Kind::PermissionDenied,
+        Kind::ReadOnlyFilesystem,
+        Kind::NotFound,
+        Kind::NotADirectory,
+        Kind::IsADirectory,
+        Kind::AlreadyExists,
+        Kind::InvalidFilename,
+        Kind::Unsupported,
+    ];
+    let told = format!("{}: {what}: {}", shown(path), reason(error));
+    match of_the_place.contains(&error.kind()) {
+        true => Error::usage(format!("{told}: name a place that can be written to")),
+        false => Error::harness(told),
+    }
 }
 
 /// Whether a file name is one that [`write_atomically`] writes to before it renames: `.name.123.tmp`.
@@ -124,11 +191,10 @@ impl Scratch {
     /// Makes the folder of that command.
     ///
     /// # Errors
-    /// A harness error that names the folder.
+    /// As [`write_atomically`].
     pub fn new(command: &str) -> Result<Self, Error> {
         let path = std::env::temp_dir().join(format!("sim-{command}-{}", std::process::id()));
-        fs::create_dir_all(&path)
-            .map_err(|error| Error::harness(format!("{}: cannot be made: {}", shown(&path), reason(&error))))?;
+        fs::create_dir_all(&path).map_err(|error| cannot_change(&path, "cannot be made", &error))?;
         Ok(Self(path))
     }
 
@@ -167,11 +233,11 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_cannot_be_done_is_a_harness_error_and_leaves_nothing() {
+    fn a_place_that_cannot_be_written_to_is_a_usage_error_and_leaves_nothing() {
         let folder = scratch("blocked");
         fs::create_dir_all(folder.join("taken/inside")).expect("a folder in the way");
         let error = write_atomically(&folder.join("taken"), b"x").expect_err("a folder has that name");
-        assert_eq!(error.exit_code(), crate::exit_code::ExitCode::Harness);
+        assert_eq!(error.exit_code(), crate::exit_code::ExitCode::Usage);
         assert_eq!(fs::read_dir(&folder).expect("list").count(), 1);
         fs::remove_dir_all(folder).expect("clean up");
     }
@@ -184,6 +250,40 @@ mod tests {
         assert_eq!(write_new(&path, b"two"), Ok(false));
         assert_eq!(fs::read(&path).expect("read"), b"one");
         assert_eq!(fs::read_dir(path.parent().expect("parent")).expect("list").count(), 1);
+        fs::remove_dir_all(folder).expect("clean up");
+    }
+
+    #[test]
+    fn a_full_disk_is_no_mistake_of_a_person() {
+        use std::io::{Error as IoError, ErrorKind};
+        for (kind, code) in [
+            (ErrorKind::StorageFull, crate::exit_code::ExitCode::Harness),
+            (ErrorKind::ReadOnlyFilesystem, crate::exit_code::ExitCode::Usage),
+        ] {
+            assert_eq!(cannot_write(Path::new("a"), &IoError::from(kind)).exit_code(), code, "{kind}");
+        }
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_what_a_living_one_writes_is_not() {
+        let folder = scratch("leftovers");
+        let names = || {
+            let entries = fs::read_dir(&folder).expect("list").flatten();
+            let mut names: Vec<String> =
+                entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+            names.sort();
+            names
+        };
+        for name in [".plan.json.1.tmp", ".other.json.1.tmp", ".plan.json.tmp"] {
+            fs::write(folder.join(name), "half").expect("a leftover");
+        }
+        let living = File::create(folder.join(".plan.json.2.tmp")).expect("another process's");
+        living.lock().expect("locked");
+        write_atomically(&folder.join("plan.json"), b"whole").expect("written");
+        assert_eq!(names(), [".other.json.1.tmp", ".plan.json.2.tmp", ".plan.json.tmp", "plan.json"]);
+        drop(living);
+        remove_leftovers(&folder, |_| true);
+        assert_eq!(names(), [".plan.json.tmp", "plan.json"]);
         fs::remove_dir_all(folder).expect("clean up");
     }
 

@@ -33,6 +33,7 @@ pub mod exit_code;
 pub mod faults;
 pub mod files;
 pub mod interrupt;
+pub mod markers;
 pub mod objects;
 pub mod planted;
 pub mod progress;

@@ -97,6 +97,22 @@ pub fn table(rows: &[Vec<String>], right: &[usize]) -> String {
     out
 }
 
+/// Text that is nothing but text in Markdown, in a table too.
+pub fn escaped_in_markdown(text: &str) -> String {
+    let mut out = String::new();
+    let mut in_code = false;
+    for each in printable(text).chars() {
+        // Names of commands stand between backticks, where only the bar still means something.
+        in_code ^= each == '`';
+        let means_something = if in_code { each == '|' } else { "|\\*_<>[]".contains(each) };
+        if means_something {
+            out.push('\\');
+        }
+        out.push(each);
+    }
+    out
+}
+
 /// `1 run`, `2 runs`.
 pub fn counted<N: std::fmt::Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
     let plural = if count == N::from(1) { "" } else { "s" };

@@ -61,6 +61,23 @@ fn every_persona_opens_calls_and_leaves_and_every_claim_holds() {
 }
 
 #[test]
+fn what_a_client_asks_for_before_its_session_is_refused_and_harms_nobody() {
+    let steps = || vec![step(1, Action::Open {}), step(3_000, call("return \"one\""))];
+    let result = run(&plan("mcp-remote-0.15.1", steps()));
+    assert_eq!(result.outcome(), ExitCode::Held, "{:?}", result.findings);
+    let numbers: BTreeSet<u64> = begins(&result, "probe").iter().filter_map(|asked| asked.number("request")).collect();
+    let ends = result.trace.named(Stream::History, "request.end");
+    let ends = ends.filter(|end| end.number("request").is_some_and(|number| numbers.contains(&number)));
+    let told: Vec<u64> = ends.filter_map(|end| end.number("status")).collect();
+    assert_eq!(told, [400, 400, 404, 404, 404, 404, 404, 404]);
+    let result = run(&plan("inspector-2.12.0-cli", steps()));
+    let listed = begins(&result, "list")[0].number("request");
+    let end = result.trace.named(Stream::History, "request.end").find(|end| end.number("request") == listed);
+    let tools = end.and_then(|end| end.json("answer")).and_then(|answer| answer["tools"].as_array().map(Vec::len));
+    assert!(tools.is_some_and(|count| count > 0) && result.outcome() == ExitCode::Held, "{:?}", result.findings);
+}
+
+#[test]
 fn what_a_call_lost_belongs_to_the_step_of_the_call() {
     let cut = Some(scenarios::plan::Cut { after_events: 1, ms: 0 });
     let post = Action::Post { code: "wait 300; return \"cut\"".into(), copies: 1, cut };

@@ -98,7 +98,7 @@ impl Client {
 
     /// The session that a request names, for the observer of a client with a persona.
     pub(super) fn told_session(&self, op: Op) -> Option<String> {
-        let names_none = matches!(op, Op::Open | Op::Discover | Op::Look | Op::Decide);
+        let names_none = matches!(op, Op::Open | Op::Discover | Op::Probe | Op::Look | Op::Decide);
         self.config.persona.filter(|_| !names_none)?;
         self.session()
     }

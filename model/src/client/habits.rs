@@ -69,13 +69,34 @@ impl Client {
             let deadline_ms = rt::now_ms() + DISCOVER_MS;
             self.exchange(Exchange { op, message: Some(&message), cut: None, of: None, deadline_ms }).await;
         }
+        for page in persona.asks_before {
+            let (op, message) = (Op::Probe, Message::probe(*page));
+            let deadline_ms = self.patience_ends_ms();
+            self.exchange(Exchange { op, message: Some(&message), cut: None, of: None, deadline_ms }).await;
+        }
         if persona.leaves_orphan {
             let outcome = self.open_session(persona, self.patience_ends_ms()).await;
             if self.session().is_none() {
                 return outcome;
             }
         }
-        self.open_session(persona, self.patience_ends_ms()).await
+        let opened = self.open_session(persona, self.patience_ends_ms()).await;
+        if !persona.lists || self.why_unusable().is_some() {
+            return opened;
+        }
+        self.list(persona).await
+    }
+
+    /// Asks for the tools; a client that does so uses none that it was not told of.
+    async fn list(self: &Rc<Self>, persona: &'static Persona) -> RequestOutcome {
+        let message = Message::list();
+        let deadline_ms = self.patience_ends_ms();
+        let list = Exchange { op: Op::List, message: Some(&message), cut: None, of: None, deadline_ms };
+        let listed = self.exchange(list).await.outcome;
+        if !matches!(listed.outcome, Outcome::Answered(Answer::Result(_))) {
+            self.end_client(persona, "it was told of no tools").await;
+        }
+        listed
     }
 
     /// `initialize`, `initialized` and the GET, in the persona's order. Without a session if it fails.

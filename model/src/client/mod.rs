@@ -109,6 +109,10 @@ pub enum Op {
     Recover,
     /// `server/discover`, without a session.
     Discover,
+    /// A GET that finds out who is there, without a session.
+    Probe,
+    /// `tools/list`.
+    List,
     /// `notifications/cancelled`.
     Cancel,
 }
@@ -129,6 +133,8 @@ impl Op {
             Op::Touch => "touch",
             Op::Recover => "recover",
             Op::Discover => "discover",
+            Op::Probe => "probe",
+            Op::List => "list",
             Op::Cancel => "cancel",
         }
     }
@@ -136,7 +142,7 @@ impl Op {
     /// The HTTP method it goes by.
     pub fn method(self) -> &'static str {
         match self {
-            Op::Stream | Op::Recover | Op::Look => "GET",
+            Op::Stream | Op::Recover | Op::Look | Op::Probe => "GET",
             Op::Close => "DELETE",
             _ => "POST",
         }

@@ -47,6 +47,16 @@ impl Message {
         Message::request("discover".to_owned(), "server/discover", json!({}))
     }
 
+    /// What is asked for without a session before there is one: the page of that name, or the MCP endpoint.
+    pub(super) fn probe(page: Option<&str>) -> Message {
+        Message { ids: Vec::new(), json: Value::Null, target: page.map(str::to_owned) }
+    }
+
+    /// `tools/list`.
+    pub(super) fn list() -> Message {
+        Message::request("list".to_owned(), "tools/list", json!({}))
+    }
+
     /// `notifications/cancelled` of a request.
     pub(super) fn cancelled(id: &str) -> Message {
         let params = json!({ "requestId": id, "reason": "the request was given up" });
@@ -111,6 +121,8 @@ pub(super) fn http_request(
     let mut add = |name: &str, value: &str| headers.push((name.to_owned(), value.to_owned()));
     match op {
         Op::Stream | Op::Recover => add("accept", "text/event-stream"),
+        Op::Probe if target.is_some() => add("accept", "application/json"),
+        Op::Probe => add("accept", "text/event-stream"),
         _ => add("accept", "application/json, text/event-stream"),
     }
     add("authorization", &format!("Bearer {}", known.bearer));
@@ -124,7 +136,7 @@ pub(super) fn http_request(
     if op == Op::Discover {
         add("mcp-method", "server/discover");
     }
-    if let Some(session) = known.session.filter(|_| target.is_none()) {
+    if let Some(session) = known.session.filter(|_| target.is_none() && op != Op::Probe) {
         add("mcp-session-id", session);
     }
     add("traceparent", &traceparent(&config.label, number));

@@ -53,6 +53,11 @@ async fn route(exchange: &Rc<Exchange>) -> Result<(), JsError> {
     if console::is_console(&exchange.head.path) {
         return console::handle(exchange).await;
     }
+    if exchange.head.path.starts_with("/.well-known/") {
+        // The deployment here authorizes by tokens that clients have; it serves no metadata of authorization.
+        exchange.answer(404, Vec::new(), "Not Found".to_owned());
+        return Ok(());
+    }
     match exchange.head.method.as_str() {
         "OPTIONS" => {
             answer_options(exchange);

@@ -101,6 +101,10 @@ async fn resolve(
 ) -> Exit<Rc<SessionMeta>> {
     let stored = load(session, fiber, span).await?;
     let is_own = |meta: &Rc<SessionMeta>| Some(&*meta.organization_id) == text(token, "organizationId");
+    if let Some(foreign) = stored.as_ref().filter(|meta| !is_own(meta)) {
+        let (organization, token) = (&*foreign.organization_id, text(token, "organizationId"));
+        state_event!("meta.foreign", session.label(), organization = organization, token = token);
+    }
     let reusable = stored.clone().filter(|meta| is_own(meta) || defect!(session.config, ForeignMetaOffered));
     let mut record = session.host.resolve_session_meta(session, token, reusable, fiber, span).await?;
     if let Some(origin) = text(token, "webOrigin").filter(|origin| !origin.is_empty()) {

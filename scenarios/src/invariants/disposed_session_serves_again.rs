@@ -86,7 +86,8 @@ fn requests_after_release(case: &Case<'_>) -> BTreeMap<u32, u64> {
                 let_go.remove(who);
             }
             (Stream::History, "request.begin") => {
-                let is_use = !matches!(event.text("op"), Some("open" | "discover" | "close" | "look" | "decide"));
+                let is_use =
+                    !matches!(event.text("op"), Some("open" | "discover" | "probe" | "close" | "look" | "decide"));
                 if let Some(at_ms) = let_go.get(who).filter(|_| is_use && !may_be_destroyed()) {
                     found.insert(event.ordinal, *at_ms);
                 }

@@ -26,7 +26,8 @@ fn judge(case: &Case<'_>) -> Verdict {
         }
     }
     let mut violations = Vec::new();
-    for request in case.requests().iter().filter(|request| !matches!(request.op(), "open" | "discover")) {
+    // The console looks at no marker, by description (session-core §2.22): it is served until the wipe.
+    for request in case.requests().iter().filter(|request| !request.is_sessionless()) {
         let Some(ended) = ended.get(request.session.as_str()) else { continue };
         let (Some(status), Some(shown)) = (request.status(), request.head.or(request.end)) else { continue };
         // Who a caller is comes before everything else (session-core §2.1).
@@ -94,6 +95,17 @@ mod tests {
         assert_eq!(with(Token::Expired), Verdict::Held);
         assert!(matches!(with(Token::Own), Verdict::Violated(_)));
         violation(INVARIANT, trace());
+    }
+
+    #[test]
+    fn the_console_is_not_judged() {
+        let number = ("request", 92_u64.into());
+        let gone = |trace: Builder, head| trace.change("request.head", head, "status", 404_u64.into());
+        let looked = gone(gone(ended(), 4), 5);
+        let looked = looked.history(3_100, "s1", "request.begin", &[number.clone(), ("op", "look".into())]);
+        let looked = looked.history(3_200, "s1", "request.head", &[number.clone(), ("status", 200_u64.into())]);
+        let looked = looked.history(3_200, "s1", "request.end", &[number, ("outcome", "answered".into())]);
+        assert_eq!(judged(INVARIANT, looked), Verdict::Held);
     }
 
     #[test]

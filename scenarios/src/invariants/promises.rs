@@ -54,7 +54,7 @@ pub const PROMISES: &[Promise] = &[
     row("I25", "a capability is carried, and never invented"),
     row("I26", "keeping a capability fails nobody"),
     row("I27", "who passes the owner check"),
-    in_part("I28", "an ended session answers 404 only", "a request that was let in before may still be answered"),
+    in_part("I28", "an ended session answers 404 only", "a request that was let in before may still be answered; the console looks at no marker, so it shows and records until the wipe, a second later (session-core §2.22)"),
     row("I29", "who condemns"),
     row("I30", "who may resume"),
     row("I31", "an execution id is given once"),

@@ -32,8 +32,8 @@ fn fault_of(request: &Request, status: u64, end: &Event) -> Option<String> {
         return Some(format!("with status {status}"));
     }
     let is_told = matches!(end.field("answer"), Some(Value::Json(error)) if error["code"].is_i64());
-    // The console speaks no JSON-RPC, and says what it refuses in words of its own.
-    let is_spared = matches!(request.op(), "close" | "look" | "decide");
+    // The console speaks no JSON-RPC, and says what it refuses in words of its own; pages that are not there say nothing.
+    let is_spared = matches!(request.op(), "close" | "look" | "decide" | "probe");
     (!is_told && !is_spared).then(|| format!("with status {status} and no JSON-RPC error"))
 }
 

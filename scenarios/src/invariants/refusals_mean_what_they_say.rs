@@ -28,7 +28,7 @@ fn judge(case: &Case<'_>) -> Verdict {
             500.. if status != 503 && !is_ended && !faults.fails_unrecognised(request.begin.at_ms, end.at_ms) => {
                 format!("{} is answered {status}", request.what())
             }
-            404 if !matches!(request.op(), "look" | "decide" | "discover")
+            404 if !matches!(request.op(), "look" | "decide" | "discover" | "probe")
                 && is_opened
                 && !is_ended
                 && !faults.is_disturbed(&request.session, 0, end.at_ms) =>

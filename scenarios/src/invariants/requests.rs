@@ -130,7 +130,7 @@ impl<'a> Request<'a> {
 
     /// Whether it is about no session that its client was given: it asks for one, or is not MCP.
     pub fn is_sessionless(&self) -> bool {
-        matches!(self.op(), "open" | "discover" | "look" | "decide")
+        matches!(self.op(), "open" | "discover" | "probe" | "look" | "decide")
     }
 
     /// The token that it presented; in the touch it is the one that the client came to last.

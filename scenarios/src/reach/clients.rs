@@ -39,5 +39,7 @@ pub const ROWS: &[Sometimes] = &[
     row("client/ends-with-delete", "a client ends by itself, and its session with it", &[Pattern::history("client.ended", &[(Field("deletes"), Flag(true))])], &[PlansPersonas, AskedToCall]),
     row("client/breaks", "every later call of a client fails", &[Pattern::history("client.broke", &[])], &[PlansPersonas, AskedToCall]),
     row("client/skips", "a client is asked for something that it cannot do any more", &[Pattern::history("client.skipped", &[])], &[PlansPersonas]),
+    row("client/looks-around", "a client asks for something without a session before it opens one", &[Pattern::history(BEGIN, &[(OP, Word("probe"))])], &[PlansPersonas]),
+    row("client/lists", "a client asks for the tools first", &[Pattern::history(BEGIN, &[(OP, Word("list"))])], &[PlansPersonas]),
     row("client/probes", "a client asks for server/discover first", &[Pattern::history(BEGIN, &[(OP, Word("discover"))])], &[PlansPersonas]),
 ];

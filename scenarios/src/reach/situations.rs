@@ -61,6 +61,7 @@ pub const ROWS: &[Sometimes] = &[
     row("situation/start-fails", "§2.6", "a start fails", &[Pattern::state("start.end", &[(Field("outcome"), Word("failed"))])]).via(&[Starting, SomeFault]),
     row("situation/init-interrupted", "§2.28", "an init is interrupted", &[Pattern::state("init.end", &[(Field("outcome"), Word("interrupted"))])]).via(&[PlansFaults, Building, SomeFault]),
     row("situation/init-fails", "§2.8", "an init fails", &[Pattern::state("init.end", &[(Field("outcome"), Word("failed"))])]).via(&[Building, SomeFault]),
+    row("situation/foreign-token-meets-record", "§2.9", "a token of one organisation meets the record of another", &[Pattern::state("meta.foreign", &[])]).via(&[PlansMany]),
     // Disposal.
     row("situation/request-during-disposal", "§2.13", "a request comes while its session is disposed", &[Pattern::history(BEGIN, &[])]).via(&[Resident, Disposing]).when(&[Disposing]),
     row("situation/start-during-disposal", "§2.12", "a start begins while its session is disposed", &[Pattern::state("start.begin", &[])]).via(&[Resident, Disposing]).when(&[Disposing]),

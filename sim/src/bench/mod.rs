@@ -9,7 +9,6 @@ pub mod compare;
 pub mod crowd;
 pub mod floor;
 pub mod instructions;
-pub mod markers;
 pub mod memory;
 pub mod part;
 pub mod place;

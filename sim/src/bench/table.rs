@@ -2,7 +2,7 @@
 
 use super::place::Place;
 use super::row::{Figure, Row};
-use crate::text::{printable, table};
+use crate::text::{escaped_in_markdown as escaped, printable, table};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
@@ -81,22 +81,6 @@ fn notes(row: &Row) -> Vec<String> {
         }
     }
     notes
-}
-
-/// Text that is nothing but text in Markdown, in a table too.
-fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    let mut in_code = false;
-    for each in printable(text).chars() {
-        // Names of commands stand between backticks, where only the bar still means something.
-        in_code ^= each == '`';
-        let means_something = if in_code { each == '|' } else { "|\\*_<>[]".contains(each) };
-        if means_something {
-            out.push('\\');
-        }
-        out.push(each);
-    }
-    out
 }
 
 #[cfg(test)]

@@ -79,14 +79,10 @@ impl Folder {
 
     /// Half-written files that a killed process left: nobody reads them, and they would make two folders differ.
     fn remove_leftovers(&self) {
-        let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
-        let of = |files: &'static [&'static str]| {
-            move |entry: &fs::DirEntry| files::is_temporary_of(&entry.file_name().to_string_lossy(), files)
-        };
-        let of_findings = entries(&self.path.join(FINDINGS)).flat_map(|finding| entries(&finding.path()));
-        for entry in entries(&self.path).filter(of(FILES)).chain(of_findings.filter(of(FINDING_FILES))) {
-            // What cannot be removed stays, and disturbs nobody.
-            let _ = fs::remove_file(entry.path());
+        let of = |files: &'static [&'static str]| move |name: &str| files::is_temporary_of(name, files);
+        files::remove_leftovers(&self.path, of(FILES));
+        for finding in fs::read_dir(self.path.join(FINDINGS)).into_iter().flatten().flatten() {
+            files::remove_leftovers(&finding.path(), of(FINDING_FILES));
         }
     }
 }

@@ -4,9 +4,10 @@ use super::args::{self, Changes, Format};
 use super::console::{Console, complain};
 use crate::bench::place::Place;
 use crate::bench::rows::{self, RowSpec};
-use crate::bench::{Bench, Counts, compare, markers, table};
+use crate::bench::{Bench, Counts, compare, table};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
+use crate::markers;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `sim bench`.
@@ -112,14 +113,14 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     }
     let specs = rows::named(&args.rows, |_| true)?;
     if let Some(path) = &args.write {
-        markers::check(path)?;
+        markers::BENCH.check(path)?;
     }
     let (counts, change_arguments) = (args.amounts.counts(), args.changes.as_arguments());
     let mut bench = Bench::new(counts, changes, change_arguments, scenarios, args.cold_build, complain);
     let place = Place::here()?;
     let measured = bench.measure(&specs)?;
     if let Some(path) = &args.write {
-        markers::write(path, &table::markdown(&command_of(args, path), &place, &measured))?;
+        markers::BENCH.write(path, &table::markdown(&command_of(args, path), &place, &measured))?;
     }
     match args.format {
         Format::Text => console.print(&table::text(&place, &measured))?,

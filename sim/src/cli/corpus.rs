@@ -7,7 +7,7 @@ use super::console::Console;
 use crate::corpus::entry::{Keeps, Shown};
 use crate::corpus::store::{Store, Stored};
 use crate::corpus::verdict::{self, Runs, State};
-use crate::corpus::{EntryName, record};
+use crate::corpus::{EntryName, findings, record};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::files;
@@ -68,6 +68,9 @@ struct AddArgs {
     /// Number or heading in FINDINGS.md
     #[arg(long, value_name = "FINDING")]
     finding: Option<String>,
+    /// File that the finding stands in
+    #[arg(long, value_name = "FILE", default_value = "FINDINGS.md", requires = "finding")]
+    findings: PathBuf,
     /// What it is kept for, in your words
     #[arg(long, value_name = "TEXT")]
     why: Option<String>,
@@ -158,6 +161,7 @@ fn add(add: &AddArgs, console: &mut Console) -> Result<ExitCode, Error> {
         ));
     }
     crate::draw::Overrides::read(&keeps.defects, &[], None)?;
+    keeps.finding.as_ref().map_or(Ok(()), |finding| findings::check(&add.findings, finding))?;
     let in_file = |error: Error| match error {
         Error::Usage(told) => Error::usage(format!("{}: {told}", files::shown(&add.file))),
         Error::Harness(told) => Error::harness(format!("{}: {told}", files::shown(&add.file))),

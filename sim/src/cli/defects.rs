@@ -3,11 +3,13 @@
 mod row;
 
 use super::args::{self, Format};
-use super::console::Console;
+use super::console::{Console, complain};
+use crate::bench::place::Place;
 use crate::campaign::fleet::Orders;
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::interrupt;
+use crate::markers;
 use crate::strength::hunt;
 use crate::supervisor::WorkerSpec;
 use crate::text::{did_you_mean, shortened, table};
@@ -18,6 +20,7 @@ use scenarios::strength::excuse;
 use serde_json::json;
 use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Seeds that a defect gets when nothing is said.
@@ -52,6 +55,9 @@ pub struct Args {
     /// Wall-clock time that one run may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     run_limit_s: u64,
+    /// Write the table into this file, between its two marker lines; it is of all defects and several starts
+    #[arg(long, value_name = "FILE", requires = "run", conflicts_with_all = ["defects", "scenarios"])]
+    write: Option<PathBuf>,
     /// Form of the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
@@ -67,26 +73,68 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
         print(&chosen.iter().map(|info| Row { info, caught: Vec::new() }).collect::<Vec<_>>(), args, console)?;
         return Ok(ExitCode::Held);
     }
+    if let Some(path) = &args.write {
+        check_write(path, args.starts)?;
+    }
     interrupt::notice()?;
     let scenarios = args::scenarios_named(&args.scenarios)?;
-    let seeds = args.seeds.clone().unwrap_or(if args.starts == 1 { SEEDS } else { SEEDS_OF_START });
     let mut rows = Vec::new();
-    for info in chosen {
-        let orders = orders(info, args, &scenarios);
-        let hunt_from = |start: u64| {
-            let from = |seed: u64| seed.saturating_add(start * START_STEP);
-            hunt(info, from(seeds.start)..from(seeds.end), &orders, jobs(args), &mut |note| {
-                super::console::complain(&format!("defects: {note}"));
-            })
-        };
-        rows.push(Row { info, caught: (0..args.starts).map(hunt_from).collect::<Result<_, _>>()? });
-        if args.format == Format::Text {
-            super::console::complain(&format!("defects: {}", rows.last().map_or(String::new(), Row::sentence)));
+    let mut is_interrupted = false;
+    for info in &chosen {
+        let (row, is_whole) = hunted(info, args, &scenarios)?;
+        is_interrupted = !is_whole;
+        if !row.caught.is_empty() {
+            if args.format == Format::Text {
+                complain(&format!("defects: {}", row.sentence()));
+            }
+            rows.push(row);
+        }
+        if is_interrupted {
+            break;
         }
     }
+    // What was found is told even where it cannot be written, or where somebody did not wait for the rest.
     print(&rows, args, console)?;
+    if is_interrupted {
+        complain(&format!("interrupted: that was {} of {} defects", rows.len(), chosen.len()));
+        return Ok(ExitCode::Interrupted);
+    }
+    if let Some(path) = &args.write {
+        let words = format!("cargo run -p sim --release -- defects --run --starts {}", args.starts);
+        markers::DEFECTS.write(path, &row::markdown(&rows, &words, &Place::here()?, &seeds(args)))?;
+    }
     let survives = rows.iter().any(|row| row.survives() && excuse(row.info.name).is_none());
     Ok(if survives { ExitCode::Unmet } else { ExitCode::Held })
+}
+
+/// That the table can be written is known before hours of runs.
+fn check_write(path: &Path, starts: u64) -> Result<(), Error> {
+    if starts < 2 {
+        return Err(Error::usage("--write writes medians: give `--starts` with at least 2"));
+    }
+    markers::DEFECTS.check(path)
+}
+
+/// The seeds of the first start.
+fn seeds(args: &Args) -> Range<u64> {
+    args.seeds.clone().unwrap_or(if args.starts == 1 { SEEDS } else { SEEDS_OF_START })
+}
+
+/// What became of a defect, and whether it had all its starts; Ctrl-C leaves those that came to their end.
+fn hunted(info: &'static DefectInfo, args: &Args, scenarios: &[&'static Scenario]) -> Result<(Row, bool), Error> {
+    let orders = orders(info, args, scenarios);
+    let seeds = seeds(args);
+    let mut row = Row { info, caught: Vec::new() };
+    for start in 0..args.starts {
+        let from = |seed: u64| seed.saturating_add(start * START_STEP);
+        let mut tell = |note: &str| complain(&format!("defects: {note}"));
+        match hunt(info, from(seeds.start)..from(seeds.end), &orders, jobs(args), &mut tell) {
+            Ok(caught) => row.caught.push(caught),
+            Err(Error::Interrupted) => return Ok((row, false)),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((row, true))
 }
 
 fn chosen(names: &[String]) -> Result<Vec<&'static DefectInfo>, Error> {

@@ -351,7 +351,6 @@ fn append_summary(summary: &str) -> Result<(), Error> {
     let named = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|name| !name.is_empty());
     let Some(path) = named.map(PathBuf::from) else { return Ok(()) };
     let file = std::fs::File::options().append(true).create(true).open(&path);
-    file.and_then(|mut file| file.write_all(summary.as_bytes())).map_err(|error| {
-        Error::harness(format!("{}: the summary cannot be appended: {}", files::shown(&path), files::reason(&error)))
-    })
+    file.and_then(|mut file| file.write_all(summary.as_bytes()))
+        .map_err(|error| files::cannot_change(&path, "the summary cannot be appended", &error))
 }

@@ -45,17 +45,19 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     super::run::check_trace(&args.reporting)?;
     check_trace_spares_plan(args)?;
     let changes = args.changes.read()?;
-    let told = if args.assumptions {
-        let (plan, meant) = args::failing_plan(&args.file)?;
-        assume(&changes.change(plan)?, args.signature.clone().or(meant), args.reporting.format, console)
-    } else {
-        let (plan, is_entry) = args::plan_or_entry(&args.file)?;
-        super::run::run_and_tell(&changes.change(plan)?, is_entry, &args.reporting, console)
-    };
-    told.map_err(|error| match error {
+    let of_plan = |error| match error {
         Error::Usage(sentence) => Error::usage(format!("{}: {sentence}", files::shown(&args.file))),
         other => other,
-    })
+    };
+    if args.assumptions {
+        let (plan, meant) = args::failing_plan(&args.file)?;
+        let meant = args.signature.clone().or(meant);
+        assume(&changes.change(plan).map_err(of_plan)?, meant, args.reporting.format, console).map_err(of_plan)
+    } else {
+        let (plan, is_entry) = args::plan_or_entry(&args.file)?;
+        let plan = changes.change(plan).map_err(of_plan)?;
+        super::run::run_and_tell(&plan, is_entry, Some(&args.file), &args.reporting, console)
+    }
 }
 
 /// Finds what the failure rests on and tells it; the exit code is the failure's.

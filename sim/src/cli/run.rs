@@ -13,6 +13,7 @@ use scenarios::ledgers::{Ledger, sum};
 use scenarios::plan::Plan;
 use scenarios::seed::Seed;
 use serde_json::{Value as Json, json};
+use std::path::Path;
 use std::time::Duration;
 
 /// Arguments of `sim run`.
@@ -46,7 +47,7 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
         None => drawn_and_printed(args.reporting.format, console)?,
     };
     match scenario {
-        Some(scenario) => run_and_tell(&changes.draw(scenario, seed)?, false, &args.reporting, console),
+        Some(scenario) => run_and_tell(&changes.draw(scenario, seed)?, false, None, &args.reporting, console),
         None => run_catalog(seed, &changes, &args.reporting, console),
     }
 }
@@ -69,7 +70,7 @@ pub fn check_trace(reporting: &Reporting) -> Result<(), Error> {
                     files::shown(path),
                     files::shown(folder)
                 ))),
-                None => Ok(()),
+                None => files::check_writable(path),
             }
         }
         None => Ok(()),
@@ -88,19 +89,21 @@ fn drawn_and_printed(format: Format, console: &mut Console) -> Result<Seed, Erro
 }
 
 /// Runs one plan and tells its story and what was found; a failure leaves its files. Pins without effect are a person's
-/// mistake unless they are optional; then they are told.
+/// mistake unless they are optional; then they are told. `origin` is the file that the plan stands in.
 ///
 /// # Errors
 /// A usage error for pins that do not fit the run; harness errors of run, files and console.
 pub fn run_and_tell(
     plan: &Plan,
     are_pins_optional: bool,
+    origin: Option<&Path>,
     reporting: &Reporting,
     console: &mut Console,
 ) -> Result<ExitCode, Error> {
     let result = run_plan(plan, &RunOptions { are_pins_optional, ..options() })?;
     if let Some(why) = &result.refused {
-        return Err(Error::usage(why.as_str()));
+        let place = origin.map_or(String::new(), |file| format!("{}: ", files::shown(file)));
+        return Err(Error::usage(format!("{place}{why}")));
     }
     if let Some(note) = note_on_pins(&result.unused_pins) {
         complain(&note);

@@ -2,6 +2,7 @@
 //! still comes to its situation when the code around it has changed.
 
 pub mod entry;
+pub mod findings;
 pub mod name;
 pub mod record;
 pub mod store;

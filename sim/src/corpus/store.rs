@@ -69,7 +69,8 @@ impl Store {
     /// Writes a new entry and tells its file.
     ///
     /// # Errors
-    /// A usage error when the name is taken by other content, or retired; a harness error when it cannot be written.
+    /// A usage error when the name is taken by other content, or retired, and otherwise as of
+    /// [`files::write_atomically`].
     pub fn add(&self, name: &EntryName, entry: &Entry) -> Result<PathBuf, Error> {
         let retired = name.file_in(&self.folder.join(RETIRED));
         if retired.exists() {
@@ -77,13 +78,14 @@ impl Store {
         }
         let file = name.file_in(&self.folder);
         self.write_new(&file, entry)?;
+        remove_leftovers(&self.folder, DEPTH_MAX);
         Ok(file)
     }
 
     /// Writes an entry again, with what its runs show now.
     ///
     /// # Errors
-    /// A harness error when it cannot be written.
+    /// As of [`files::write_atomically`].
     pub fn rewrite(&self, stored: &Stored) -> Result<(), Error> {
         files::write_atomically(&stored.name.file_in(&self.folder), stored.entry.to_json().as_bytes())
     }
@@ -108,9 +110,7 @@ impl Store {
         self.write_new(&to, &entry)?;
         // Only once it is safe there: whoever is stopped in between has it twice.
         let from = name.file_in(&self.folder);
-        fs::remove_file(&from).map_err(|error| {
-            Error::harness(format!("{}: cannot remove it: {}", files::shown(&from), files::reason(&error)))
-        })?;
+        fs::remove_file(&from).map_err(|error| files::cannot_change(&from, "cannot remove it", &error))?;
         Ok((name.clone(), to))
     }
 
@@ -162,6 +162,17 @@ pub fn read_bytes(file: &Path, bytes: &[u8]) -> Result<Entry, Error> {
     let broken = entry.broken_plan();
     crate::draw::check_names(broken.as_ref().unwrap_or(&entry.plan), file)?;
     Ok(entry)
+}
+
+/// Removes what killed processes left of entries that they were writing; no entry is ever missing for it.
+fn remove_leftovers(folder: &Path, depth: usize) {
+    files::remove_leftovers(folder, |name| name.contains(".json."));
+    let Some(depth) = depth.checked_sub(1) else { return };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_leftovers(&entry.path(), depth);
+        }
+    }
 }
 
 /// Every `.json` file below a folder; links to folders are not followed, and hidden files are none of the corpus.

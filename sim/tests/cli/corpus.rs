@@ -146,6 +146,38 @@ fn what_cannot_be_kept_is_refused_in_one_sentence_and_leaves_nothing() {
 }
 
 #[test]
+fn a_finding_must_stand_in_the_file_of_findings() {
+    let scratch = with_plan("corpus-finding");
+    let with = |finding: &str, more: &[&str]| {
+        let defect = ["--defect", "idle-alarm-destroys", "--finding", finding];
+        add(&scratch, "destroys", &[&defect[..], more].concat())
+    };
+    let told = refused(&with("1", &[]), "no file");
+    assert!(told.starts_with("FINDINGS.md: cannot read the file of findings"), "{told}");
+    scratch.write("FINDINGS.md", b"# Findings\n\n## 1. A session is gone\n");
+    let told = refused(&with("99", &[]), "no such finding");
+    let remedy = "write its entry first, or give the number of another";
+    assert_eq!(told, format!("--finding 99: FINDINGS.md has findings up to 1, and not this one: {remedy}"));
+    assert!(refused(&with("A session is gon", &[]), "nearly").ends_with("did you mean `A session is gone`?"));
+    assert_eq!(scratch.files(), ["FINDINGS.md", "plan.json"], "nothing was written");
+    assert_eq!(with("A session is gone", &[]).code, 0);
+    std::fs::rename(scratch.path("FINDINGS.md"), scratch.path("other.md")).expect("renamed");
+    std::fs::remove_file(scratch.path(FILE)).expect("added before");
+    assert_eq!(with("1", &["--findings", "other.md"]).code, 0);
+}
+
+#[test]
+fn what_a_killed_command_left_is_no_entry_and_goes_with_the_next_one_that_writes() {
+    let scratch = with_entry("corpus-killed");
+    let left = ["seeds/idle/stream-stays-open/.destroys.json.4.tmp", "seeds/idle/.other.json.4.tmp"];
+    left.iter().for_each(|file| scratch.write(file, b"{\"entry\": 1, \"ke"));
+    assert!(scratch.sim(&["corpus", "run"]).stdout.ends_with("corpus: 1 entry, 1 reached, 0 drifted, 0 lost\n"));
+    assert!(left.iter().all(|file| scratch.files().contains(&(*file).to_owned())), "who only reads removes nothing");
+    assert_eq!(add(&scratch, "again", &["--defect", "idle-alarm-destroys"]).code, 0);
+    assert_eq!(scratch.files(), ["plan.json", "seeds/idle/stream-stays-open/again.json", FILE]);
+}
+
+#[test]
 fn a_file_that_is_no_entry_stops_everything_with_its_name() {
     let scratch = with_entry("corpus-hostile");
     let run = |what: &str| refused(&scratch.sim(&["corpus", "run"]), what);

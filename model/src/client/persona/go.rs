@@ -8,6 +8,10 @@ use super::{
 };
 
 /// Five tries with jitter; any refusal of a later GET, and too many streams at one event id, end the connection.
+///
+/// Source: `handleSSE` of `mcp/streamable.go`. A stream makes progress when it brings an event id that is not the last one
+/// known, and more than five without end the connection. The first stream counts as well: without ids it is one of the
+/// six that make none, so five reconnects follow it; with one id for all of them the first has made progress, and six do.
 const RECONNECT: Reconnect = Reconnect {
     base_ms: 1_000,
     growth: Growth::By(3, 2),
@@ -37,6 +41,8 @@ pub(super) const GO_SDK: Persona = Persona {
     asks_version: "2025-11-25",
     says_version: true,
     probes: false,
+    asks_before: &[],
+    lists: false,
     leaves_orphan: false,
     listens: Listens::AfterInitialized,
     listener: RECONNECT,

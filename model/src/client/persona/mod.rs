@@ -52,6 +52,10 @@ pub struct Persona {
     pub says_version: bool,
     /// Whether it first asks for `server/discover`, without a session.
     pub probes: bool,
+    /// What it GETs first, without a session and one after the other: pages, or the MCP endpoint where none is named.
+    pub asks_before: &'static [Option<&'static str>],
+    /// Whether it asks for the tools before anything else.
+    pub lists: bool,
     /// Whether it leaves another session with an open GET behind, which nobody ends.
     pub leaves_orphan: bool,
     /// When it opens its GET.

@@ -40,6 +40,8 @@ pub(super) const CSHARP_SDK: Persona = Persona {
     asks_version: "2025-11-25",
     says_version: true,
     probes: false,
+    asks_before: &[],
+    lists: false,
     leaves_orphan: false,
     listens: Listens::AfterInitialized,
     listener: CSHARP,

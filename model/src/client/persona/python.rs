@@ -31,6 +31,8 @@ pub(super) const MCP_1: Persona = Persona {
     asks_version: "2025-11-25",
     says_version: true,
     probes: false,
+    asks_before: &[],
+    lists: false,
     leaves_orphan: false,
     listens: Listens::BeforeInitialized,
     listener: RECONNECT,

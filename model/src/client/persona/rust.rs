@@ -31,6 +31,8 @@ pub(super) const RMCP: Persona = Persona {
     asks_version: "2026-07-28",
     says_version: true,
     probes: false,
+    asks_before: &[],
+    lists: false,
     leaves_orphan: false,
     listens: Listens::AfterInitialized,
     listener: RECONNECT,

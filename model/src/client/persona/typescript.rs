@@ -32,6 +32,8 @@ pub(super) const SDK_1: Persona = Persona {
     asks_version: "2025-11-25",
     says_version: true,
     probes: false,
+    asks_before: &[],
+    lists: false,
     leaves_orphan: false,
     listens: Listens::AfterInitialized,
     listener: RECONNECT,
@@ -54,11 +56,26 @@ pub(super) const CLIENT_2: Persona = Persona {
     ..SDK_1
 };
 
-/// A proxy on the second version's client. Its bare requests before the handshake are left out.
+/// What the proxy asks for before its handshake: two bare GETs, which a server with sessions answers 400, and six for
+/// metadata of authorization, which one without answers 404. That they are six was measured, of which names was not: taken
+/// are the three that a client may look for, each with the endpoint's path and without.
+const BEFORE_REMOTE: &[Option<&str>] = &[
+    None,
+    None,
+    Some("/.well-known/oauth-protected-resource/mcp"),
+    Some("/.well-known/oauth-protected-resource"),
+    Some("/.well-known/oauth-authorization-server/mcp"),
+    Some("/.well-known/oauth-authorization-server"),
+    Some("/.well-known/openid-configuration/mcp"),
+    Some("/.well-known/openid-configuration"),
+];
+
+/// A proxy on the second version's client.
 pub(super) const MCP_REMOTE: Persona = Persona {
     name: "mcp-remote-0.15.1",
     origin: Origin::Measured("npm mcp-remote 0.15.1"),
-    story: "leaves a session behind, opens a new one on 404 and asks again there, and never ends one",
+    story: "looks around first, leaves a session behind, opens a new one on 404 and asks again there, and never ends one",
+    asks_before: BEFORE_REMOTE,
     leaves_orphan: true,
     post: Posts {
         not_found: Reaction::Renews(Renewal {
@@ -74,11 +91,12 @@ pub(super) const MCP_REMOTE: Persona = Persona {
     ..CLIENT_2
 };
 
-/// A command line on the second version's client.
+/// A command line on the second version's client: initialize, initialized, GET, tools/list, then what it is to do.
 pub(super) const INSPECTOR: Persona = Persona {
     name: "inspector-2.12.0-cli",
     origin: Origin::Measured("npm @modelcontextprotocol/inspector 2.12.0, --cli"),
-    story: "closes its stream and leaves its session behind",
+    story: "asks for the tools first, closes its stream and leaves its session behind",
+    lists: true,
     deletes: Deletes::Never,
     ..CLIENT_2
 };

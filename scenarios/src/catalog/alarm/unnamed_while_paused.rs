@@ -2,15 +2,17 @@
 //!
 //! Goal: the lease is told by the id that storage knows and is extended, up to its ceiling and no further. Method:
 //! objects whose id never had a name, with a record and executions that wait for a person, short timeouts and ceilings,
-//! responses at some time or never; and sessions of clients whose code asks and whose object is reset meanwhile.
+//! responses at some time or never; and sessions of clients whose code asks and whose object is reset meanwhile. Or one
+//! object whose runtime a bare `init` built, so that it is resident and still does not know its name.
 
 use super::recorded;
 use crate::catalog::Scenario;
 use crate::catalog::draft::asking::response;
-use crate::catalog::draft::direct::{call, respond};
+use crate::catalog::draft::direct::{call, call_first, props, respond};
 use crate::catalog::draft::{ClientDraft, Draft};
 use crate::plan::{PausedPlan, Plan, RuntimeBuild};
 use crate::seed::Seed;
+use serde_json::{Value as Json, json};
 
 /// Nameless alarms of paused sessions.
 pub const SCENARIO: Scenario = Scenario {
@@ -28,6 +30,9 @@ fn plan(seed: Seed) -> Plan {
     draft.timeout(draft.rng("timeout").between(1_000, 20_000));
     if draft.rng("build").chance(4, 5) {
         draft.world().runtime_build = RuntimeBuild::May2026;
+    }
+    if draft.rng("bare").chance(1, 4) {
+        return resident_without_name(draft);
     }
     let mut rng = draft.rng("paused");
     for number in 1..=rng.between(1, 2) {
@@ -56,4 +61,22 @@ fn plan(seed: Seed) -> Plan {
         draft.client(client);
     }
     draft.quiet(700_000)
+}
+
+/// One object whose runtime is there before it ever asked for its name: no request of a client, which would name it, came
+/// before the `init`. The run ends before its ceiling, as a disposal would look for it in the registry under a name that
+/// it was not registered by; and there is only one, as two of them would be registered as one.
+fn resident_without_name(mut draft: Draft) -> Plan {
+    let mut rng = draft.rng("resident");
+    let (session, built_ms) = ("old1", rng.between(1, 2_000));
+    let mut object = recorded(session, 7, 0);
+    object.alarm_at_ms = None;
+    for execution in 1..=rng.between(1, 2) {
+        object.paused.push(PausedPlan { execution: format!("exec-{execution}"), code: "return answer".to_owned() });
+    }
+    draft.stored(object);
+    draft.call("builder", call_first(built_ms, session, "updateProps", json!({"props": props(7, false)})));
+    draft.call("builder", call(built_ms + 1, session, "init", Json::Null));
+    let quiet_ms = 3 * draft.timeout_ms();
+    draft.quiet(quiet_ms)
 }

@@ -16,7 +16,7 @@ pub const SCENARIO: Scenario = Scenario {
     id: ID,
     story: "a session with the record of one organization meets a token of another: nothing of the record is offered to it",
     weight: 3,
-    sometimes: &["span/resolve-organization"],
+    sometimes: &["situation/foreign-token-meets-record"],
     plan,
 };
 

@@ -1,10 +1,14 @@
 //! A defect with what became of it, as a line of the table and as JSON.
 
+use crate::bench::place::Place;
 use crate::strength::Caught;
+use crate::text::escaped_in_markdown as escaped;
 use model::defect::DefectInfo;
 use scenarios::strength::{excuse, predicted};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::ops::Range;
 
 /// A defect, with what became of it at each start; nothing where it was not run.
 pub struct Row {
@@ -62,6 +66,26 @@ impl Row {
         row
     }
 
+    /// Its cells in a table of Markdown: name, predicted check, starts that caught it, their median, by which checks, and
+    /// the median until the predicted one did.
+    fn markdown(&self) -> [String; 6] {
+        let all = &self.caught;
+        let hits = all.iter().filter(|caught| caught.first.is_some()).count();
+        let checks: BTreeSet<&str> = all.iter().flat_map(Caught::checks).collect();
+        let by = match excuse(self.info.name) {
+            Some(why) if checks.is_empty() => format!("excused: {why}"),
+            _ => checks.into_iter().map(|check| format!("`{check}`")).collect::<Vec<_>>().join(", "),
+        };
+        [
+            format!("`{}`", self.info.name),
+            format!("`{}`", self.prediction()),
+            format!("{hits} of {}", all.len()),
+            median_cell(all.iter().map(Caught::within)),
+            by,
+            median_cell(all.iter().map(Caught::predicted_within)),
+        ]
+    }
+
     fn prediction(&self) -> &'static str {
         predicted(self.info.name).unwrap_or("nothing")
     }
@@ -87,6 +111,25 @@ impl Row {
         let median = median_words(all.iter().map(Caught::within));
         format!("caught at {hits} of {} starts, median {median}, by {checks}", all.len())
     }
+}
+
+/// The table for a document: the command, where and when, a line a defect, and the sums.
+pub fn markdown(rows: &[Row], command: &str, place: &Place, seeds: &Range<u64>) -> String {
+    let most = seeds.end - seeds.start;
+    let mut out = format!(
+        "`{command}`: {}. A start has at most {most} seeds; `>` is a median beyond them.\n\n",
+        escaped(&place.line())
+    );
+    out.push_str("| defect | predicted | caught at starts | median seeds | by | median seeds until predicted |\n");
+    out.push_str("|---|---|---:|---:|---|---:|\n");
+    for row in rows {
+        let _ = writeln!(out, "| {} |", row.markdown().map(|cell| escaped(&cell)).join(" | "));
+    }
+    let caught = rows.iter().filter(|row| !row.survives()).count();
+    let right = rows.iter().filter(|row| row.is_right()).count();
+    let runs: u64 = rows.iter().flat_map(|row| &row.caught).map(|caught| caught.run_count).sum();
+    let _ = writeln!(out, "\n{} defects, {caught} caught, {right} predicted right, {runs} runs.", rows.len());
+    out
 }
 
 fn start_json(caught: &Caught) -> Json {
@@ -132,6 +175,11 @@ fn median_words(within: impl Iterator<Item = Option<u64>>) -> String {
     median(within).map_or_else(|| "more than it got".to_owned(), |seeds| format!("{seeds} seeds"))
 }
 
+/// The same in a cell: a number, or that it is more than the seeds of a start.
+fn median_cell(within: impl Iterator<Item = Option<u64>>) -> String {
+    median(within).map_or_else(|| ">".to_owned(), |seeds| seeds.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,6 +202,25 @@ mod tests {
         assert_eq!(survivor.cells()[2..], ["SURVIVES 5 seeds", "-"]);
         assert!(survivor.survives() && !wrong.survives());
         assert_eq!(wrong.json()["caught_within"], 3);
+    }
+
+    #[test]
+    fn a_document_has_a_line_a_defect_and_the_sums() {
+        let rows = [row(vec![caught(0, Some(4), Some(4)), caught(1_000, None, None)])];
+        let place = Place {
+            date: "2026-12-01".to_owned(),
+            profile: "release",
+            commit: "28bb9d7".to_owned(),
+            cpu: "CPU".to_owned(),
+            cores: 2,
+            memory_gib: None,
+            load: None,
+        };
+        let told = markdown(&rows, "sim defects", &place, &(0..300));
+        let line =
+            "| `idle-alarm-not-rearmed` | `idle-runtime-is-released` | 1 of 2 | > | `alarm-follows-intent` | > |\n";
+        assert!(told.contains(&line.replace("| > |", "| \\> |")), "{told}");
+        assert!(told.ends_with("\n1 defects, 1 caught, 1 predicted right, 10 runs.\n"), "{told}");
     }
 
     #[test]

@@ -173,8 +173,15 @@ fn streams_that_all_end_at_one_id_end_the_connection_of_one() {
     let same = [Get::Ends(Some("g:1"), None); 9];
     let seen = listens(GO, &same, 60_000);
     assert_eq!(seen.count("client.ended no progress"), 1);
-    // The first GET, then one that had no id before it, then five without progress.
+    // The first brings the id; the sixth reconnect is the sixth without progress.
     assert_eq!(seen.waits("stream").len(), 6);
+    // Without ids the first makes none either, so that it is five reconnects; the sixth stream is the last.
+    let seen = listens(GO, &[ENDS; 9], 60_000);
+    assert_eq!((seen.count("client.ended no progress"), seen.waits("stream").len()), (1, 5));
+    // A stream without ids between two at one id is no progress, and another id is.
+    let (none, same, other) = (ENDS, Get::Ends(Some("g:1"), None), Get::Ends(Some("g:2"), None));
+    let seen = listens(GO, &[same, none, same, none, same, other, none, none, none, none, none, none], 60_000);
+    assert_eq!((seen.count("client.ended no progress"), seen.waits("stream").len()), (1, 11));
     let new: Vec<Get> = ["a", "b", "c", "d", "e", "f", "g", "h"].map(|id| Get::Ends(Some(id), None)).into();
     assert_eq!(listens(GO, &new, 60_000).count("client.ended"), 0);
 }

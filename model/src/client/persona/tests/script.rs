@@ -151,6 +151,14 @@ async fn alive(toy: &Toy) {
 }
 
 async fn get(toy: Toy) {
+    if toy.head.path != "/mcp" {
+        log(format_args!("edge has no {}", toy.head.path));
+        return toy.reply.full(404, Vec::new(), Bytes::new());
+    }
+    if toy.header("mcp-session-id").is_none() {
+        log(format_args!("edge is asked without a session"));
+        return toy.reply.full(400, Vec::new(), Bytes::new());
+    }
     log(format_args!("edge cursor {}", toy.header("last-event-id").unwrap_or("-")));
     match GETS.with_borrow_mut(VecDeque::pop_front).unwrap_or(Get::Lives) {
         Get::Ends(id, retry_ms) => {
@@ -237,6 +245,11 @@ async fn post(toy: Toy) {
         Some("server/discover") => {
             log(format_args!("edge is probed, said {version}"));
             toy.reply.full(400, Vec::new(), Bytes::new());
+        }
+        Some("tools/list") => {
+            log(format_args!("edge lists its tools"));
+            let result = json!({ "jsonrpc": "2.0", "id": id, "result": { "tools": [] } });
+            toy.reply.full(200, headers("application/json"), result.to_string().into());
         }
         _ => {
             log(format_args!("edge called in {}, said {version}", toy.header("mcp-session-id").unwrap_or("-")));

@@ -60,6 +60,31 @@ fn the_second_python_client_and_what_stands_on_it_probe_first() {
 }
 
 #[test]
+fn one_looks_around_before_it_opens_a_session() {
+    for persona in PERSONAS {
+        let seen = connected(persona.name);
+        let opened = seen.0.iter().position(|line| line.contains("edge opens")).unwrap_or(0);
+        let before = |text: &str| seen.0[..opened].iter().filter(|line| line.contains(text)).count();
+        let asked = (before("edge is asked without a session"), before("edge has no /.well-known/"));
+        let looks_around = persona.name == "mcp-remote-0.15.1";
+        assert_eq!(asked, if looks_around { (2, 6) } else { (0, 0) }, "{}", persona.name);
+        assert_eq!(seen.count("GET probe"), if looks_around { 8 } else { 0 }, "nothing of it later");
+    }
+}
+
+#[test]
+fn one_asks_for_the_tools_between_its_listener_and_its_call() {
+    for persona in PERSONAS {
+        let seen = connected(persona.name);
+        let at = |text: &str| seen.0.iter().position(|line| line.contains(text));
+        let order = (at("GET stream"), at("edge lists its tools"), at("edge called in"));
+        let lists = persona.name == "inspector-2.12.0-cli";
+        assert_eq!(order.1.is_some(), lists, "{}", persona.name);
+        assert!(!lists || order.0 < order.1 && order.1 < order.2, "{order:?}");
+    }
+}
+
+#[test]
 fn one_leaves_a_session_behind_and_two_never_end_one() {
     for persona in PERSONAS {
         let seen = connected(persona.name);
