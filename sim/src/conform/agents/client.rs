@@ -22,7 +22,7 @@ pub struct Client {
 }
 
 /// What came of a request so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Seen {
     /// Status of the answer.
     pub status: Option<u16>,
@@ -96,13 +96,12 @@ impl Client {
         let initialize = json!({ "jsonrpc": "2.0", "id": "init", "method": "initialize", "params": params });
         let mut opened = self.send("POST", Some(&initialize), None);
         opened.done().await;
-        let (session, opened) = (opened.seen().session.clone(), opened.seen().status);
-        let session = session.ok_or_else(|| JsError::new("the worker gave no session"))?;
+        let opened = opened.seen();
+        let session = opened.session.ok_or_else(|| JsError::new("the worker gave no session"))?;
         let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
         let mut noted = self.send("POST", Some(&initialized), Some(&session));
         noted.done().await;
-        let noted = noted.seen().status;
-        Ok((session, [opened, noted]))
+        Ok((session, [opened.status, noted.seen().status]))
     }
 
     /// Calls a tool.
@@ -124,8 +123,8 @@ fn lock(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
 
 impl Call {
     /// What came so far.
-    pub fn seen(&self) -> MutexGuard<'_, Seen> {
-        lock(&self.seen)
+    pub fn seen(&self) -> Seen {
+        lock(&self.seen).clone()
     }
 
     /// Waits for the head of the answer.

@@ -2,7 +2,7 @@
 
 use super::super::front::{Answer, Peer, if_ok, sleep, told};
 use super::super::probe::Probe as Entry;
-use super::super::probe::front;
+use super::super::probe::{Drawn, front};
 use super::AGENT;
 use super::behaviours::pick;
 use super::caller::{ask, attempt, fresh, get_agent, put_for, rounded, snap};
@@ -12,7 +12,12 @@ use serde_json::{Value, json};
 pub const PROBES: &[Entry] = &[
     front!("AG13", destroyed()),
     front!("AG14", condemned()),
-    front!("AG14b", condemned_and_armed_otherwise()),
+    front!("AG14b", condemned_and_armed_otherwise()).drawing(&[Drawn {
+        suite: "agents",
+        what: "alarm.late",
+        value: 5,
+        why: "the recorded alarm, set to now, came after the call that looked at it",
+    }]),
 ];
 
 async fn destroyed() -> Answer {

@@ -61,14 +61,11 @@ async fn handshake_and_call(world: Rc<World>) -> Answer {
     rt::sleep_ms(100).await;
     let after = world.snap(&session).await?;
     let is_hex = |each: char| each.is_ascii_digit() || ('a'..='f').contains(&each);
-    let tool = {
-        let seen = call.seen();
-        json!([seen.status, seen.ended, seen.text])
-    };
+    let tool = call.seen();
     let answer = json!({
         "initStatus": statuses[0], "sidIs64Hex": session.len() == 64 && session.chars().all(is_hex), "note": statuses[1],
         "name": before["name"], "idName": before["idName"], "keysAfterInit": before["keys"],
-        "alarmAfterInit": before["alarmInSec"], "wsAfterInit": before["webSockets"], "tool": tool,
+        "alarmAfterInit": before["alarmInSec"], "wsAfterInit": before["webSockets"], "tool": [tool.status, tool.ended, tool.text],
         "keysAfterTool": after["keys"], "alarmAfterTool": after["alarmInSec"], "wsAfterTool": after["webSockets"],
     });
     Ok(tidy(&answer, &session))
@@ -137,12 +134,9 @@ async fn unknown_session(world: Rc<World>) -> Answer {
     let mut call = client.tool(&session, 1, "echo", json!({ "text": "x" }));
     call.done().await;
     let after = world.snap(&session).await?;
-    let post = {
-        let seen = call.seen();
-        json!([seen.status, seen.text])
-    };
+    let seen = call.seen();
     let has_run = memory::trace(from).contains(&"init");
-    Ok(tidy(&json!({ "post": post, "initRan": has_run, "keys": after["keys"] }), &session))
+    Ok(tidy(&json!({ "post": [seen.status, seen.text], "initRan": has_run, "keys": after["keys"] }), &session))
 }
 
 /// Connections that come before those of MC10, whose order there is that of their ids: random ones on the real runtime,
