@@ -25,8 +25,8 @@ use crate::platform::{LocalFuture, WorkerHandle};
 
 pub use caller::Caller;
 pub use edge::operations;
-pub use serve::serve;
 use exchange::{Exchange, Lanes, with_exchange};
+pub use serve::serve;
 
 /// Carries what the HTTP server sees into the edge worker's loop.
 pub struct EdgeInlet {

@@ -51,7 +51,11 @@ async fn ensure_runtime(session: &Rc<SessionObject>) -> Result<(), JsError> {
 }
 
 /// `onConnect`.
-pub(super) async fn on_connect(session: Rc<SessionObject>, socket: Socket, request: FetchRequest) -> Result<(), JsError> {
+pub(super) async fn on_connect(
+    session: Rc<SessionObject>,
+    socket: Socket,
+    request: FetchRequest,
+) -> Result<(), JsError> {
     micro(&CONNECT_CHECKS).await?;
     let is_post = request.header(mcp::METHOD_HEADER) == Some("POST");
     let payload = if is_post { parse_messages(&session, request.header(mcp::MESSAGE_HEADER)) } else { None };

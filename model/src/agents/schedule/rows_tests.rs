@@ -109,9 +109,8 @@ fn play(steps: &'static [(&'static str, fn(&[Value]) -> Value, u64)]) -> (Vec<Va
     let (tell, told) = std::sync::mpsc::channel();
     run(move || async move {
         let handler = |ctx: ObjectContext, name: &'static str, argument: Value| -> LocalFuture<_> {
-            let host = HOST.with_borrow_mut(|host| {
-                Rc::clone(host.get_or_insert_with(|| Rc::new(Host(AgentState::new(ctx)))))
-            });
+            let host =
+                HOST.with_borrow_mut(|host| Rc::clone(host.get_or_insert_with(|| Rc::new(Host(AgentState::new(ctx))))));
             Box::pin(method(host, name, argument))
         };
         let world = TestWorld::new(RuntimeBuild::May2026, Arc::new(handler));
@@ -171,19 +170,20 @@ fn fact_183_a_failing_callback_is_tried_three_times_and_swallowed_and_a_lost_one
 
 #[test]
 fn a_due_row_runs_once_and_one_without_its_callback_is_dropped() {
-    let steps: &[(_, fn(&[Value]) -> Value, _)] = &[
-        ("schedule", |_| json!([1, "tick"]), 10),
-        ("schedule", |_| json!([1, "gone"]), 3_000),
-        ("look", nothing, 10),
-    ];
+    let steps: &[(_, fn(&[Value]) -> Value, _)] =
+        &[("schedule", |_| json!([1, "tick"]), 10), ("schedule", |_| json!([1, "gone"]), 3_000), ("look", nothing, 10)];
     let (answers, ran) = play(steps);
     assert_eq!((&answers[2][2], ran.as_str()), (&json!(0), "tick gone"));
 }
 
 #[test]
 fn rows_are_not_among_the_values_and_go_with_them() {
-    let steps: &[(_, fn(&[Value]) -> Value, _)] =
-        &[("schedule", |_| json!([100, "tick"]), 10), ("look", nothing, 10), ("wipe", nothing, 10), ("look", nothing, 10)];
+    let steps: &[(_, fn(&[Value]) -> Value, _)] = &[
+        ("schedule", |_| json!([100, "tick"]), 10),
+        ("look", nothing, 10),
+        ("wipe", nothing, 10),
+        ("look", nothing, 10),
+    ];
     let (answers, _) = play(steps);
     assert_eq!([&answers[1], &answers[3]], [&json!([100, 0, 1]), &json!([100, 0, 0])]);
 }

@@ -30,13 +30,7 @@ impl Agent {
         let mut state = AgentState::new(ctx);
         state.keep_alive_interval_ms = beat_ms.unwrap_or(state.keep_alive_interval_ms);
         let instance = behaviours::construct(&state);
-        Rc::new(Agent {
-            state,
-            config: Rc::default(),
-            instance,
-            start_count: Cell::new(0),
-            kept: RefCell::default(),
-        })
+        Rc::new(Agent { state, config: Rc::default(), instance, start_count: Cell::new(0), kept: RefCell::default() })
     }
 
     async fn start(&self) -> Result<(), JsError> {

@@ -28,9 +28,10 @@ async fn destroyed() -> Answer {
     let caller = attempt(agent.rpc("destroy", Value::Null)).await;
     sleep(150).await;
     let after = attempt(Peer::of(key).rpc("snap", Value::Null)).await;
-    let after = if_ok(after, |seen| {
-        json!({ "alarm": seen["alarmInSec"], "keys": seen["keys"], "newInstance": seen["instance"] != first })
-    });
+    let after = if_ok(
+        after,
+        |seen| json!({ "alarm": seen["alarmInSec"], "keys": seen["keys"], "newInstance": seen["instance"] != first }),
+    );
     let old = if_ok(attempt(agent.rpc("ping", Value::Null)).await, |_| json!("works"));
     Ok(json!({ "caller": caller, "after": after, "oldStub": old }))
 }
@@ -44,9 +45,10 @@ async fn condemned() -> Answer {
     let during = snap(&agent).await?;
     sleep(1_700).await;
     let after = attempt(Peer::of(key.clone()).rpc("snap", Value::Null)).await;
-    let after = if_ok(after, |seen| {
-        json!({ "keys": seen["keys"], "alarm": seen["alarmInSec"], "newInstance": seen["instance"] != first })
-    });
+    let after = if_ok(
+        after,
+        |seen| json!({ "keys": seen["keys"], "alarm": seen["alarmInSec"], "newInstance": seen["instance"] != first }),
+    );
     let is_near = during["alarmInSec"].as_f64().is_some_and(|seconds| seconds > 0.5 && seconds <= 1.0);
     let alarm = if is_near { json!("about 1 s") } else { during["alarmInSec"].clone() };
     let answer = json!({ "during": { "keys": during["keys"], "alarmIn": alarm }, "after": after });

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use std::rc::Rc;
 
 /// The probes.
-pub const PROBES: &[Entry] = &[driver!("EV", woken_once_started), driver!("EV2", woken_never_started), driver!("EV3", kept)];
+pub const PROBES: &[Entry] =
+    &[driver!("EV", woken_once_started), driver!("EV2", woken_never_started), driver!("EV3", kept)];
 
 async fn woken(world: Rc<World>, name: &str, starts: bool) -> Answer {
     world.call_agent(ObjectKey::named(AGENT, name), starts, "setAlarm", json!(12_000)).await?;

@@ -39,8 +39,12 @@ mod tests {
     fn ids_and_instances_are_put_into_words_and_nothing_else() {
         let event = "id: c3:02\ndata: from 4, done 5";
         let answer = json!(["__mcp_event__:c12:01", "__mcp_event__:_GET_stream:01", event, "name:0f"]);
-        let told = json!(["__mcp_event__:<streamId>:01", "__mcp_event__:_GET_stream:01",
-            "id: <streamId>:02\ndata: from N, done N", "name:<sid>"]);
+        let told = json!([
+            "__mcp_event__:<streamId>:01",
+            "__mcp_event__:_GET_stream:01",
+            "id: <streamId>:02\ndata: from N, done N",
+            "name:<sid>"
+        ]);
         assert_eq!(tidy(&answer, "0f"), told);
     }
 }
