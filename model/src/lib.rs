@@ -2,13 +2,13 @@
 //!
 //! Reading order: [`rt`] is the only door to time, tasks, randomness and nodes; [`js`] is the isolate's event loop;
 //! [`fx`] the effect library's fibers; [`operation`] the named suspension points; [`platform`] what a Durable Object
-//! sees. On that stand the agents framework (`agents`), the session core (`session`), the edge worker (`front`) and the
+//! sees. On that stand the agents framework ([`agents`]), the session core (`session`), the edge worker (`front`) and the
 //! clients ([`client`]) with their network ([`net`]); [`deployment`] puts them together.
 
 #[macro_use]
 mod events;
 
-mod agents;
+pub mod agents;
 pub mod client;
 pub mod config;
 pub mod defect;
@@ -30,6 +30,7 @@ mod script;
 mod session;
 pub mod telemetry;
 
+pub use front::serve;
 pub use session::registry;
 pub use session::rpc::METHODS;
 pub use session::stand;

@@ -46,8 +46,8 @@ pub const QUESTIONS: &[Question] = &[
     Question::new("ends of streams whose object is lost", &["stream.end"], &["145", "224"]),
     Question::new("noticing that a client left", &["leaving"], &["146", "225"]),
     Question::new("lateness of what a keep-alive leaves", &["tail"], &["176", "226"]),
-    Question::new("id", &["session-id", "execution-id", "correlation-id"], &[]),
-    Question::new("jitter of host and clients", &["routing.jitter", "client.jitter"], &[]),
+    Question::new("id", &["session-id", "execution-id", "correlation-id", "schedule.id"], &[]),
+    Question::new("jitter of host and clients", &["routing.jitter", "client.jitter", "schedule.jitter"], &[]),
 ];
 
 /// The question that a decision answers.

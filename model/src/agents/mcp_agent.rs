@@ -2,13 +2,15 @@
 
 use std::rc::Rc;
 
+use base64::Engine as _;
 use serde_json::Value;
 
 use super::transport::{Transport, Unhandled};
 use super::{AgentHost, AgentState, DESTROY_PENDING_KEY, INITIALIZE_KEY, PROPS_KEY, party_server, schedule};
 use crate::config::DESTROY_ALARM_DELAY_MS;
 use crate::js::{EventLoop, Promise, call, hops, js, rooted};
-use crate::platform::{JsError, Socket, micro};
+use crate::mcp::{self, Frame};
+use crate::platform::{FetchRequest, JsError, Socket, micro};
 
 crate::operations! {
     BODY_PUT_PROPS = "body · storage.put props", Storage, 3; "storage"
@@ -16,8 +18,10 @@ crate::operations! {
     BODY_SERVER_FIELD = "body · server.field", Micro, 1; "a settled value"
     BODY_GET_INITIALIZE = "body · storage.get initializeRequest", Storage, 4; "storage; the message is fed in, not awaited"
     ALARM_MARKER = "alarm.sdk · storage.get destroy-pending", Storage, 4; "storage, before any section"
-    ALARM_HOUSEKEEPING = "alarm.sdk · housekeeping", Micro, 1, assumed; "due schedules (none here), recovery scan"
+    ALARM_HOUSEKEEPING = "alarm.sdk · housekeeping", Micro, 1, assumed; "recovery scan"
     ALARM_STRIKES = "alarm.sdk · storage.get oom-strikes", Storage, 4; "storage, last"
+    RPC_GET_INITIALIZE = "rpc · storage.get initializeRequest", Storage, 3; "storage"
+    RPC_PUT_INITIALIZE = "rpc · storage.put initializeRequest", Storage, 3; "storage"
     CONDEMN_MARKER = "condemn · storage.put destroy-pending", Storage, 3; "storage"
     CONDEMN_ALARM = "condemn · storage.setAlarm destroy", Storage, 3; "storage"
     DESTROY_MARKER = "destroy · storage.put destroy-pending", Storage, 3; "storage"
@@ -25,17 +29,6 @@ crate::operations! {
     DESTROY_ALL = "destroy · storage.deleteAll", Storage, 3; "storage; acts at once, outside the open transaction"
     DESTROY_DISPOSE = "destroy · sdk.dispose", Micro, 1, assumed; "the framework's client manager, nothing held"
     DESTROY_ABORT = "destroy · abort", Io, 0; "a 0 ms timer, not awaited"
-}
-
-/// A synchronous read of one of the framework's tables; a wiped object has none.
-///
-/// # Errors
-/// When the table is missing.
-pub fn read_table(agent: &AgentState, table: &str) -> Result<(), JsError> {
-    if agent.has_tables.get() {
-        return Ok(());
-    }
-    Err(JsError::new(format!("no such table: {table}: SQLITE_ERROR")))
 }
 
 /// The body of a start: props, `init`, a new transport, connect, and the stored initialize request fed in.
@@ -99,6 +92,100 @@ pub fn connect(transport: &Rc<Transport>, socket: Socket, opening: Opening) -> P
     }
 }
 
+/// `onConnect(connection, request)`: the transport's handler is started and not waited for. Without a transport the socket
+/// is closed 1011.
+///
+/// # Errors
+/// When the messages of a POST cannot be read.
+pub async fn on_connect<H: AgentHost>(host: Rc<H>, socket: Socket, request: FetchRequest) -> Result<(), JsError> {
+    let transport = host.agent().transport.borrow().clone();
+    match transport {
+        Some(transport) => drop(connect(&transport, socket, opening(&request)?)),
+        None => drop(socket.close(1011, NO_TRANSPORT)),
+    }
+    hops(1).await;
+    Ok(())
+}
+
+/// `onMessage`: the acknowledgement of a delivered stream, whose failure leaves it partly acknowledged.
+pub async fn on_message(agent: &AgentState, text: &str) {
+    let Some(Frame::DeliveryAck { stream_id, .. }) = Frame::parse(text) else { return };
+    let transport = agent.transport.borrow().clone();
+    if let Some(transport) = transport {
+        drop(rooted("ack", transport.acknowledge(&stream_id)).await);
+    }
+}
+
+/// Close reason of a connection to an object that has no transport.
+pub const NO_TRANSPORT: &str = "MCP transport not initialized";
+
+/// What a connection of a bridge is for, by its headers.
+///
+/// # Errors
+/// When the messages of a POST cannot be read.
+pub fn opening(request: &FetchRequest) -> Result<Opening, JsError> {
+    if request.header(mcp::METHOD_HEADER) == Some("POST") {
+        return messages_of(request.header(mcp::MESSAGE_HEADER)).map(Opening::Post).map_err(|_| unreadable());
+    }
+    Ok(Opening::Get(request.header(mcp::LAST_EVENT_ID_HEADER).map(str::to_owned)))
+}
+
+/// What is thrown for messages that cannot be read.
+pub fn unreadable() -> JsError {
+    JsError { name: "SyntaxError", ..JsError::new("Unexpected token in JSON") }
+}
+
+/// Why the internal header of messages cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unreadable {
+    /// It is not base64.
+    Base64,
+    /// What it holds is not JSON.
+    Json,
+}
+
+impl Unreadable {
+    /// The word used in logs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Base64 => "invalid_base64",
+            Self::Json => "invalid_json",
+        }
+    }
+}
+
+/// The JSON-RPC messages of the internal header; an absent one has none.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn messages_of(header: Option<&str>) -> Result<Vec<Value>, Unreadable> {
+    let Some(encoded) = header.filter(|encoded| !encoded.is_empty()) else { return Ok(Vec::new()) };
+    let bytes = base64::engine::general_purpose::STANDARD.decode(encoded).map_err(|_| Unreadable::Base64)?;
+    match serde_json::from_slice(&bytes).map_err(|_| Unreadable::Json)? {
+        Value::Array(messages) => Ok(messages),
+        message => Ok(vec![message]),
+    }
+}
+
+/// `getInitializeRequest()`: the stored one, or null. Starts nothing.
+///
+/// # Errors
+/// A storage failure.
+pub async fn get_initialize_request(agent: &AgentState) -> Result<Value, JsError> {
+    let stored = agent.ctx.storage().get(&RPC_GET_INITIALIZE, INITIALIZE_KEY).await?;
+    Ok(stored.map_or(Value::Null, |message| (*message).clone()))
+}
+
+/// `setInitializeRequest(message)`. Starts nothing.
+///
+/// # Errors
+/// A storage failure.
+pub async fn set_initialize_request(agent: &AgentState, message: Value) -> Result<(), JsError> {
+    // Fact: 195. After the handshake three keys are kept, and no alarm, reference or socket of the package's.
+    // [RA:MC1]
+    agent.ctx.storage().put(&RPC_PUT_INITIALIZE, INITIALIZE_KEY, message).await
+}
+
 /// What a bridge's socket was opened for.
 pub enum Opening {
     /// A POST with its messages.
@@ -124,7 +211,7 @@ pub async fn alarm<H: AgentHost>(host: Rc<H>) -> Result<(), JsError> {
     Ok(())
 }
 
-/// The lazy start with a hook that does nothing, then due schedules (none here) and the alarm that comes next.
+/// The lazy start with a hook that does nothing, then due schedules and the alarm that comes next.
 async fn alarm_body<H: AgentHost>(host: Rc<H>) -> Result<(), JsError> {
     let started = Rc::clone(&host);
     let naming = async move {
@@ -133,7 +220,7 @@ async fn alarm_body<H: AgentHost>(host: Rc<H>) -> Result<(), JsError> {
         Ok(())
     };
     js(naming).await?;
-    read_table(host.agent(), "cf_agents_schedules")?;
+    schedule::run_due(&host).await?;
     micro(&ALARM_HOUSEKEEPING).await?;
     // Fact: 179. An own alarm set before the framework's alarm() is erased by it. [RA:AG6, RA:AG7, RA:AG7b]
     js(host.schedule_next_alarm()).await

@@ -109,6 +109,8 @@ type Aborted = Rc<Cell<bool>>;
 /// The server object.
 pub struct McpServer {
     info: Value,
+    /// What it can do beside tools, by name.
+    declared: RefCell<BTreeMap<String, Value>>,
     tools: Rc<dyn Tools>,
     /// Weak, as the transport holds the server: its owner keeps it until after the close.
     transport: RefCell<Option<Weak<Transport>>>,
@@ -125,6 +127,7 @@ impl McpServer {
     pub fn new(name: &str, version: &str, tools: Rc<dyn Tools>) -> Rc<Self> {
         Rc::new(McpServer {
             info: json!({"name": name, "version": version}),
+            declared: RefCell::default(),
             tools,
             transport: RefCell::new(None),
             in_flight: RefCell::default(),
@@ -180,6 +183,21 @@ impl McpServer {
     /// Sets what runs when the client says that it is initialized. It must not own the server.
     pub fn set_on_initialized(&self, hook: Rc<dyn Fn()>) {
         *self.on_initialized.borrow_mut() = Some(hook);
+    }
+
+    /// Declares a capability beside that of tools.
+    pub fn declare(&self, capability: &str, what: Value) {
+        self.declared.borrow_mut().insert(capability.to_owned(), what);
+    }
+
+    /// Sends a notification that belongs to no request.
+    ///
+    /// # Errors
+    /// When there is no transport, or it cannot send.
+    pub async fn notify(&self, method: &str, params: Value) -> Result<(), JsError> {
+        let transport = self.transport.borrow().as_ref().and_then(Weak::upgrade);
+        let transport = transport.ok_or_else(|| JsError::new("Not connected"))?;
+        transport.send(json!({"jsonrpc": "2.0", "method": method, "params": params}), Related::default()).await
     }
 
     fn detach(&self) {
@@ -295,9 +313,13 @@ impl McpServer {
 
     fn initialize(&self, params: &Value) -> Value {
         *self.client_capabilities.borrow_mut() = params["capabilities"].clone();
+        let mut capabilities = json!({"tools": {"listChanged": true}});
+        for (capability, what) in &*self.declared.borrow() {
+            capabilities[capability] = what.clone();
+        }
         json!({
             "protocolVersion": mcp::negotiated_version(params["protocolVersion"].as_str()),
-            "capabilities": {"tools": {"listChanged": true}},
+            "capabilities": capabilities,
             "serverInfo": self.info,
         })
     }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::config::HostConfig;
-use crate::platform::{JsError, LocalFuture, ObjectContext};
+use crate::config::{HostConfig, KEEP_ALIVE_INTERVAL_MS};
+use crate::platform::{FetchRequest, JsError, LocalFuture, ObjectContext, Socket};
 
 pub mod base;
 pub mod event_store;
@@ -17,6 +17,7 @@ pub mod mcp_agent;
 pub mod mcp_server;
 pub mod party_server;
 pub mod schedule;
+pub mod tables;
 pub mod transport;
 
 use mcp_server::Server;
@@ -58,6 +59,8 @@ pub struct AgentState {
     pub props: RefCell<Option<Value>>,
     /// Keep-alive references.
     pub keep_alive_refs: Cell<u32>,
+    /// How far ahead the heartbeat of a kept object is, in milliseconds.
+    pub keep_alive_interval_ms: u64,
     /// The transport in use.
     pub transport: RefCell<Option<Rc<Transport>>>,
     /// The framework's SQL tables exist; `destroy` drops them.
@@ -76,6 +79,7 @@ impl AgentState {
             given_props: RefCell::new(None),
             props: RefCell::new(None),
             keep_alive_refs: Cell::new(0),
+            keep_alive_interval_ms: KEEP_ALIVE_INTERVAL_MS,
             transport: RefCell::new(None),
             // Fact: 188. The constructor makes the framework's tables. [RA:AG1]
             has_tables: Cell::new(true),
@@ -100,4 +104,10 @@ pub trait AgentHost: 'static {
     fn destroy(self: Rc<Self>) -> LocalFuture<Result<(), JsError>>;
     /// The `server` field.
     fn server(&self) -> Option<Rc<dyn Server>>;
+    /// The class's `onConnect`, behind the framework's wrapper.
+    fn on_connect(self: Rc<Self>, socket: Socket, request: FetchRequest) -> LocalFuture<Result<(), JsError>>;
+    /// Runs a method that a schedule row names; none when the class lacks it.
+    fn scheduled(self: Rc<Self>, _callback: &str, _payload: Value) -> Option<LocalFuture<Result<(), JsError>>> {
+        None
+    }
 }

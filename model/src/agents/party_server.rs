@@ -3,11 +3,11 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{AgentHost, AgentState, NAME_KEY, Status, mcp_agent};
-use crate::js::js;
-use crate::platform::{JsError, micro};
+use super::{AgentHost, AgentState, NAME_KEY, Status, tables};
+use crate::js::{js, rooted};
+use crate::platform::{FetchRequest, FetchResponse, JsError, micro};
 use crate::telemetry::console_error;
 
 crate::operations! {
@@ -18,6 +18,8 @@ crate::operations! {
     START_RESTORE = "start · sdk-restore", Micro, 1; "four framework steps that find nothing"
 }
 
+/// Close reason of a socket whose set-up failed.
+pub const SETUP_FAILED: &str = "Uncaught exception during session setup";
 const FACET_KEYS: [&str; 3] = ["cf_agents_is_facet", "cf_agents_facet_name", "cf_agents_parent_path"];
 
 /// The `name` getter: the id's name, else the one in memory, else it throws (platform facts 163, 164). It never reads
@@ -28,10 +30,14 @@ pub fn name(agent: &AgentState) -> Result<Arc<str>, JsError> {
     // Fact: 164. That throw begins with a text of its own. [RA:AG9]
     let known = agent.ctx.id_name().or_else(|| agent.name.borrow().clone());
     known.ok_or_else(|| {
-        JsError::new(
-            "Attempting to read .name on McpSessionDO, but this.ctx.id.name is not set and no __ps_name fallback \
-             record is available.",
-        )
+        let class = agent.ctx.key().class;
+        JsError::new(format!(
+            "Attempting to read .name on {class}, but this.ctx.id.name is not set and no __ps_name fallback record is \
+             available. PartyServer requires DOs to be addressed via idFromName()/getByName(), or explicitly \
+             bootstrapped with setName() when using idFromString()/newUniqueId(). If this happens in an alarm handler \
+             firing on a stale alarm record, initialize the DO from a fetch/RPC entry point first so PartyServer can \
+             persist the fallback name."
+        ))
     })
 }
 
@@ -146,13 +152,66 @@ pub async fn wrapped_on_start<H: AgentHost>(host: Rc<H>, props: Option<Value>) -
 async fn restore_and_start<H: AgentHost>(host: Rc<H>, props: Option<Value>) -> Result<(), JsError> {
     let agent = host.agent();
     name(agent)?;
-    let restored = if agent.restored.get() { Ok(()) } else { mcp_agent::read_table(agent, "cf_agents_mcp_servers") };
+    let restored = if agent.restored.get() { Ok(()) } else { tables::read(agent, tables::MCP_SERVERS) };
     agent.restored.set(restored.is_ok());
     micro(&START_RESTORE).await?;
     restored?;
-    let servers = mcp_agent::read_table(agent, "cf_agents_mcp_servers");
+    let servers = tables::read(agent, tables::MCP_SERVERS);
     micro(&START_RESTORE).await?;
     servers?;
     micro(&START_RESTORE).await?;
     host.on_start(props).await
+}
+
+/// `fetch`: a start, then what the class does with a connection or a request; a class without `onRequest` answers 404.
+///
+/// # Errors
+/// When an upgrade is asked for and cannot be accepted.
+pub async fn fetch<H: AgentHost>(host: Rc<H>, request: FetchRequest) -> Result<FetchResponse, JsError> {
+    let started = rooted("connect", js(ensure_initialized(Rc::clone(&host)))).await;
+    if request.header("upgrade") == Some("websocket") {
+        return accept(host, request, started).await;
+    }
+    // Fact: 170. A failing fetch is answered 500 with its stack, or as a socket that says so and closes with 1011.
+    // [S:partyserver index.js, RA:AG9]
+    let (status, body) = match started {
+        Ok(()) => (404, "Not implemented".to_owned()),
+        Err(error) => {
+            print_error(host.agent(), "fetch", &error);
+            (500, error.to_string())
+        }
+    };
+    Ok(FetchResponse { status, body, socket: None })
+}
+
+/// Accepts the socket of an upgrade and runs all of `onConnect`, if the object has started. A failure comes back as an
+/// accepted socket that closes 1011 (platform fact 170).
+///
+/// # Errors
+/// When the socket cannot be accepted.
+pub async fn accept<H: AgentHost>(
+    host: Rc<H>,
+    request: FetchRequest,
+    started: Result<(), JsError>,
+) -> Result<FetchResponse, JsError> {
+    let method = request.header(crate::mcp::METHOD_HEADER).unwrap_or("GET").to_owned();
+    let socket = host.agent().ctx.accept_web_socket(&request, &method)?;
+    let connected = match started {
+        Ok(()) => rooted("connect", js(Rc::clone(&host).on_connect(socket.clone(), request))).await,
+        Err(error) => Err(error),
+    };
+    // Fact: 170. A failing fetch is answered 500 with its stack, or as a socket that says so and closes with 1011.
+    // [S:partyserver index.js, RA:AG9]
+    if let Err(error) = connected {
+        print_error(host.agent(), "fetch", &error);
+        drop(socket.send(json!({"error": error.to_string()}).to_string()));
+        drop(socket.close(1011, SETUP_FAILED));
+    }
+    Ok(FetchResponse { status: 101, body: String::new(), socket: Some(socket.number()) })
+}
+
+/// What the framework prints about an event of its own that failed; nobody else hears of it.
+pub fn print_error(agent: &AgentState, event: &str, error: &JsError) {
+    let (name, class) = (name(agent).unwrap_or_else(|_| "<unnamed>".into()), agent.ctx.key().class);
+    console_error(agent.ctx.label(), &format!("Error in {class}:{name} {event}:"), error);
 }

@@ -5,22 +5,26 @@
 use std::cell::Cell;
 use std::rc::{Rc, Weak};
 
-use super::{AgentHost, AgentState, DESTROY_PENDING_KEY, mcp_agent};
-use crate::config::KEEP_ALIVE_INTERVAL_MS;
+use super::{AgentHost, AgentState, DESTROY_PENDING_KEY};
 use crate::js::{EventLoop, call, js, rooted, timer};
 use crate::platform::JsError;
 use crate::rt;
 use crate::telemetry::console_error;
 
+mod rows;
+
+pub(super) use rows::run_due;
+pub use rows::{cancel, schedule, scheduled};
+
 crate::operations! {
     SCHED_MARKER = "sched · storage.get destroy-pending", Storage, 4; "storage"
     SCHED_NOW = "sched · storage.setAlarm now", Storage, 4; "storage"
-    SCHED_HEARTBEAT = "sched · storage.setAlarm heartbeat", Storage, 4; "storage"
+    SCHED_HEARTBEAT = "sched · storage.setAlarm heartbeat", Storage, 4; "storage; the time of a schedule row if that comes first"
     SCHED_DELETE = "sched · storage.deleteAlarm", Storage, 4; "storage"
 }
 
-/// The framework's own `_scheduleNextAlarm`: the marker's alarm now, else the heartbeat while a reference is held,
-/// else no alarm at all. There are no schedule rows, fibers or facets in this host.
+/// The framework's own `_scheduleNextAlarm`: the marker's alarm now, else the earliest schedule row or the heartbeat while
+/// a reference is held, else no alarm at all. There are no fibers or facets in this host.
 ///
 /// # Errors
 /// A storage failure; missing tables once the object is wiped.
@@ -35,13 +39,13 @@ pub async fn schedule_next_alarm(agent: &AgentState) -> Result<(), JsError> {
         // sets it to now. [RA:AG14b]
         return storage.set_alarm(&SCHED_NOW, signed(now_ms)).await;
     }
-    mcp_agent::read_table(agent, "cf_agents_schedules")?;
+    let due_ms = rows::next_due_ms(agent, now_ms)?;
     // Fact: 176. During a keep-alive the alarm is the 30 s heartbeat, and gone right after: an own alarm does not
     // survive. [RA:AG3]
-    if agent.keep_alive_refs.get() > 0 {
-        storage.set_alarm(&SCHED_HEARTBEAT, signed(now_ms + KEEP_ALIVE_INTERVAL_MS)).await
-    } else {
-        storage.delete_alarm(&SCHED_DELETE).await
+    let beat_ms = (agent.keep_alive_refs.get() > 0).then(|| now_ms + agent.keep_alive_interval_ms);
+    match due_ms.into_iter().chain(beat_ms).min() {
+        Some(at_ms) => storage.set_alarm(&SCHED_HEARTBEAT, signed(at_ms)).await,
+        None => storage.delete_alarm(&SCHED_DELETE).await,
     }
 }
 
@@ -105,5 +109,18 @@ impl<H: AgentHost> KeepAlive<H> {
     }
 }
 
+/// `keepAliveWhile(work)`: a reference for as long as it takes.
+///
+/// # Errors
+/// When the alarm cannot be recomputed: the work is not begun then.
+pub async fn keep_alive_while<H: AgentHost, T>(host: Rc<H>, work: impl Future<Output = T>) -> Result<T, JsError> {
+    let keep = js(keep_alive(host)).await?;
+    let done = js(work).await;
+    keep.give_back();
+    Ok(done)
+}
+
+#[cfg(test)]
+mod rows_tests;
 #[cfg(test)]
 mod tests;

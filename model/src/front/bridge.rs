@@ -8,13 +8,12 @@ use base64::Engine as _;
 use serde_json::{Value, json};
 
 use super::answers::{header, refuse};
-use super::edge::session_key;
 use super::exchange::Exchange;
 use super::pump::{self, Pump};
 use crate::config::MAX_POST_BODY_BYTES;
 use crate::js::EventLoop;
 use crate::mcp::{self, is_message, is_request};
-use crate::platform::{ClientSocket, FetchRequest, JsError, Stub, join, module_scope, sleep};
+use crate::platform::{ClientSocket, FetchRequest, JsError, ObjectKey, Stub, join, module_scope, sleep};
 use crate::rt;
 use crate::session::NAME_PREFIX;
 
@@ -37,12 +36,32 @@ const ROUTING_CAP_MS: u64 = 800;
 #[derive(Default)]
 struct Minted(Cell<u64>);
 
+/// Where a bridge leads.
+#[derive(Clone, Copy)]
+pub(super) struct Binding {
+    /// The class of the sessions' objects.
+    pub class: &'static str,
+    /// Status of the answer to a DELETE: the SDK's is 204.
+    pub deleted: u16,
+}
+
+impl Binding {
+    fn key(self, session_id: &str) -> ObjectKey {
+        ObjectKey::named(self.class, format!("{NAME_PREFIX}{session_id}"))
+    }
+}
+
 /// Hands a request to the bridge of its method.
-pub(super) async fn handle(exchange: &Rc<Exchange>, session_id: Option<String>, props: Value) -> Result<(), JsError> {
+pub(super) async fn handle(
+    exchange: &Rc<Exchange>,
+    binding: Binding,
+    session_id: Option<String>,
+    props: Value,
+) -> Result<(), JsError> {
     match exchange.head.method.as_str() {
-        "POST" => post(exchange, session_id, props).await,
-        "GET" => get(exchange, session_id, props).await,
-        _ => delete(exchange, session_id).await,
+        "POST" => post(exchange, binding, session_id, props).await,
+        "GET" => get(exchange, binding, session_id, props).await,
+        _ => delete(exchange, binding, session_id).await,
     }
 }
 
@@ -104,7 +123,12 @@ fn parse(body: &[u8], has_session: bool) -> Result<Vec<Value>, Refusal> {
     Ok(messages)
 }
 
-async fn post(exchange: &Rc<Exchange>, session_id: Option<String>, props: Value) -> Result<(), JsError> {
+async fn post(
+    exchange: &Rc<Exchange>,
+    binding: Binding,
+    session_id: Option<String>,
+    props: Value,
+) -> Result<(), JsError> {
     if let Err(Refusal(status, code, text)) = check_headers(exchange) {
         refuse(exchange, status, code, text);
         return Ok(());
@@ -124,7 +148,7 @@ async fn post(exchange: &Rc<Exchange>, session_id: Option<String>, props: Value)
     let identity = identity_headers(&props);
     let is_known = session_id.is_some();
     let session_id = session_id.unwrap_or_else(|| mint(exchange.peer()));
-    let stub = set_name(&session_id, Some(props), is_known).await?;
+    let stub = set_name(binding.key(&session_id), Some(props), is_known).await?;
     let stored = stub.rpc(&GET_INITIALIZE, "getInitializeRequest", Value::Null).await?;
     if let Some(message) = messages.iter().find(|message| opens_session(message)) {
         stub.rpc(&SET_INITIALIZE, "setInitializeRequest", json!({"message": message})).await?;
@@ -152,7 +176,12 @@ async fn post(exchange: &Rc<Exchange>, session_id: Option<String>, props: Value)
     Ok(())
 }
 
-async fn get(exchange: &Rc<Exchange>, session_id: Option<String>, props: Value) -> Result<(), JsError> {
+async fn get(
+    exchange: &Rc<Exchange>,
+    binding: Binding,
+    session_id: Option<String>,
+    props: Value,
+) -> Result<(), JsError> {
     if !exchange.header("accept").unwrap_or_default().contains("text/event-stream") {
         refuse(exchange, 406, mcp::TRANSPORT_ERROR, "Not Acceptable: Client must accept text/event-stream");
         return Ok(());
@@ -163,7 +192,7 @@ async fn get(exchange: &Rc<Exchange>, session_id: Option<String>, props: Value) 
     };
     let mut headers = vec![header(mcp::METHOD_HEADER, "GET")];
     headers.extend(identity_headers(&props));
-    let stub = set_name(&session_id, Some(props), true).await?;
+    let stub = set_name(binding.key(&session_id), Some(props), true).await?;
     if stub.rpc(&GET_INITIALIZE, "getInitializeRequest", Value::Null).await?.is_null() {
         refuse(exchange, 404, mcp::SESSION_ERROR, "Session not found");
         return Ok(());
@@ -178,19 +207,18 @@ async fn get(exchange: &Rc<Exchange>, session_id: Option<String>, props: Value) 
     Ok(())
 }
 
-async fn delete(exchange: &Rc<Exchange>, session_id: Option<String>) -> Result<(), JsError> {
+async fn delete(exchange: &Rc<Exchange>, binding: Binding, session_id: Option<String>) -> Result<(), JsError> {
     let Some(session_id) = session_id else {
         refuse(exchange, 400, mcp::TRANSPORT_ERROR, "Bad Request: Mcp-Session-Id header is required");
         return Ok(());
     };
-    let stub = set_name(&session_id, None, true).await?;
+    let stub = set_name(binding.key(&session_id), None, true).await?;
     if stub.rpc(&GET_INITIALIZE, "getInitializeRequest", Value::Null).await?.is_null() {
         refuse(exchange, 404, mcp::SESSION_ERROR, "Session not found");
         return Ok(());
     }
     stub.rpc(&SCHEDULE_DESTROY, "_cf_scheduleDestroy", Value::Null).await?;
-    // The SDK answers 204; the edge rewrites that to 200 and keeps the headers.
-    exchange.answer(200, cors(), String::new());
+    exchange.answer(binding.deleted, cors(), String::new());
     Ok(())
 }
 
@@ -220,20 +248,20 @@ fn mint(peer: &Arc<str>) -> String {
 
 /// `getServerByName`: one `setName` call, tried again as a whole on a fresh stub when the platform says so, then a
 /// fresh stub for what follows (platform fact 167). A session that `is_known` must be there already.
-async fn set_name(session_id: &str, props: Option<Value>, is_known: bool) -> Result<Stub, JsError> {
-    let mut arguments = json!({"name": format!("{NAME_PREFIX}{session_id}")});
+async fn set_name(key: ObjectKey, props: Option<Value>, is_known: bool) -> Result<Stub, JsError> {
+    let mut arguments = json!({"name": &*key.name});
     arguments["props"] = props.unwrap_or(Value::Null);
     arguments["isKnown"] = Value::Bool(is_known);
     // Fact: 167. Routing is one setName and a fresh stub, tried three times where the error is retryable and not
     // overloaded. [S:partyserver index.js]
     let mut tries = 1;
     loop {
-        let stub = Stub::new(session_key(session_id));
+        let stub = Stub::new(key.clone());
         match stub.rpc(&SET_NAME, "setName", arguments.clone()).await {
-            Ok(_) => return Ok(Stub::new(session_key(session_id))),
+            Ok(_) => return Ok(Stub::new(key)),
             Err(error) if error.retryable && !error.overloaded && tries < ROUTING_TRIES => {
                 let most_ms = ROUTING_CAP_MS.min(ROUTING_BASE_MS << (tries - 1));
-                let pause_ms = rt::decide(session_id, "routing.jitter", most_ms + 1);
+                let pause_ms = rt::decide(&key.label(), "routing.jitter", most_ms + 1);
                 sleep(&RETRY_SLEEP, pause_ms).await?;
                 tries += 1;
             }

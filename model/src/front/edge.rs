@@ -88,7 +88,9 @@ async fn route(exchange: &Rc<Exchange>) -> Result<(), JsError> {
     }
     micro(&PROPS).await?;
     let props = build_props(exchange, &bearer);
-    let handed = bridge::handle(exchange, session_id, props).await;
+    // The SDK answers a DELETE with 204; the edge rewrites that to 200 and keeps the headers.
+    let binding = bridge::Binding { class: CLASS, deleted: 200 };
+    let handed = bridge::handle(exchange, binding, session_id, props).await;
     match handed {
         Ok(()) => Ok(()),
         Err(error) if error.message.contains("mcp_session_meta_unavailable") => {

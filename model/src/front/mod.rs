@@ -8,6 +8,7 @@ mod console;
 mod edge;
 mod exchange;
 mod pump;
+mod serve;
 mod sse_writer;
 #[cfg(all(test, madsim))]
 mod tests;
@@ -25,18 +26,33 @@ use crate::platform::{LocalFuture, WorkerHandle};
 pub use caller::Caller;
 pub use edge::operations;
 use exchange::{Exchange, Lanes, with_exchange};
+pub use serve::serve;
 
 /// Carries what the HTTP server sees into the edge worker's loop.
 pub struct EdgeInlet {
     worker: WorkerHandle,
     config: Arc<HostConfig>,
     lanes: Lanes,
+    entry: Entry,
+}
+
+/// Whose code a request comes to.
+#[derive(Clone)]
+enum Entry {
+    /// The product's edge.
+    Edge,
+    /// The SDK's worker by itself.
+    Served(serve::Served),
 }
 
 impl EdgeInlet {
     /// An inlet of a worker, which is configured like the sessions.
     pub fn new(worker: WorkerHandle, config: Arc<HostConfig>) -> Arc<Self> {
-        Arc::new(EdgeInlet { worker, config, lanes: Lanes::default() })
+        Self::with(worker, config, Entry::Edge)
+    }
+
+    fn with(worker: WorkerHandle, config: Arc<HostConfig>, entry: Entry) -> Arc<Self> {
+        Arc::new(EdgeInlet { worker, config, lanes: Lanes::default(), entry })
     }
 
     /// Mail for an exchange that is in progress; none for one that is over.
@@ -53,10 +69,13 @@ impl Inlet for EdgeInlet {
         let peer = Arc::clone(&head.peer);
         let lane = Lane::named(&peer, &format!("http.{}", head.lane), 0);
         self.lanes.add(id, lane.clone());
-        let (lanes, config) = (self.lanes.clone(), Arc::clone(&self.config));
+        let (lanes, config, entry) = (self.lanes.clone(), Arc::clone(&self.config), self.entry.clone());
         let start = move || -> LocalFuture<()> {
             let exchange = Exchange::begin(id, head, reply, lanes, config);
-            Box::pin(edge::handle(exchange))
+            match entry {
+                Entry::Edge => Box::pin(edge::handle(exchange)),
+                Entry::Served(served) => Box::pin(serve::handle(exchange, served)),
+            }
         };
         self.worker.request(peer, &lane, Box::new(start));
     }

@@ -61,7 +61,8 @@ impl ListRange {
         };
         let is_inside =
             |key: &Arc<str>| key.starts_with(&*self.prefix) && self.end.as_ref().is_none_or(|end| **key < **end);
-        let range = values.range((from, Unbounded)).take_while(|(key, _)| is_inside(key));
+        let is_row = |(key, _): &(&Arc<str>, &Arc<Value>)| key.starts_with(super::table::MARK);
+        let range = values.range((from, Unbounded)).skip_while(is_row).take_while(|(key, _)| is_inside(key));
         let limit = self.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
         let copy = |(key, value): (&Arc<str>, &Arc<Value>)| (Arc::clone(key), Arc::clone(value));
         if self.reverse {

@@ -22,6 +22,7 @@ mod storage;
 mod storage_call;
 mod stub;
 mod switches;
+mod table;
 mod transaction;
 mod update;
 mod worker;
@@ -45,6 +46,7 @@ pub(crate) use storage_call::GATELESS;
 pub use storage_call::StorageCall;
 pub use stub::{FetchRequest, FetchResponse, Stub};
 pub use switches::Switches;
+pub use table::Table;
 pub use transaction::Transaction;
 pub use worker::{Worker, WorkerHandle};
 
@@ -53,4 +55,4 @@ mod facts;
 #[cfg(test)]
 mod loop_programs;
 #[cfg(test)]
-mod test_world;
+pub(crate) mod test_world;

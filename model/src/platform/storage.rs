@@ -313,6 +313,18 @@ impl Storage {
         &self.instance.store
     }
 
+    /// Writes or deletes what is kept under a key, at once.
+    pub(super) fn write_row(&self, key: Arc<str>, row: Option<Arc<Value>>) -> Result<(), JsError> {
+        self.check_owner()?;
+        self.check_reset()?;
+        match &row {
+            Some(row) => drop(self.store().values.borrow_mut().insert(Arc::clone(&key), Arc::clone(row))),
+            None => drop(self.store().values.borrow_mut().remove(&key)),
+        }
+        self.instance.write(|batch| drop(batch.changes.insert(key, row)));
+        Ok(())
+    }
+
     /// Ends the transaction at `depth`; the outermost one's writes commit after this turn.
     pub(super) fn end_transaction(&self, depth: usize) {
         let store = self.store();

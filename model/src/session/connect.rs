@@ -3,10 +3,9 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base64::Engine as _;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{CLASS, SessionObject, alarm};
+use super::{SessionObject, alarm};
 use crate::agents::mcp_agent::{self, Opening};
 use crate::agents::schedule::keep_alive;
 use crate::agents::transport::{Related, Transport, Unhandled, connection_id};
@@ -15,7 +14,7 @@ use crate::defect::defect;
 use crate::js::{Promise, call, hops, js, rooted};
 use crate::mcp::{self, Frame};
 use crate::platform::{FetchRequest, FetchResponse, JsError, Socket, join, micro};
-use crate::telemetry::{console_error, log_event};
+use crate::telemetry::log_event;
 
 crate::operations! {
     CONNECT_MARKER = "connect · storage.get destroy-pending", Storage, 4; "storage; only without a runtime, not in the described version: see the defect `connect-without-runtime`"
@@ -24,9 +23,6 @@ crate::operations! {
     CONNECT_ROW = "connect · storage.put stream-reqs", Storage, 4; "storage"
     CONNECT_SDK = "connect · sdk", Micro, 2; "starts the transport's handler and does not wait for it"
 }
-
-/// Close reason of a socket whose set-up failed.
-const SETUP_FAILED: &str = "Uncaught exception during session setup";
 
 /// `fetch` with an upgrade: starts the object if it is cold, accepts the socket, runs all of onConnect.
 ///
@@ -37,20 +33,7 @@ pub(super) async fn fetch(session: Rc<SessionObject>, request: FetchRequest) -> 
         Ok(()) => rooted("connect", ensure_runtime(&session)).await,
         failed => failed,
     };
-    let method = request.header(mcp::METHOD_HEADER).unwrap_or("GET").to_owned();
-    let socket = session.ctx().accept_web_socket(&request, &method)?;
-    let connected = match started {
-        Ok(()) => rooted("connect", js(on_connect(Rc::clone(&session), socket.clone(), request))).await,
-        Err(error) => Err(error),
-    };
-    // Fact: 170. A failing fetch is answered 500 with its stack, or as a socket that says so and closes with 1011.
-    // [S:partyserver index.js, RA:AG9]
-    if let Err(error) = connected {
-        print_error(&session, "fetch", &error);
-        drop(socket.send(json!({"error": error.to_string()}).to_string()));
-        drop(socket.close(1011, SETUP_FAILED));
-    }
-    Ok(FetchResponse { status: 101, body: String::new(), socket: Some(socket.number()) })
+    party_server::accept(session, request, started).await
 }
 
 /// Found here: between the owner check of a request and its connect the cap may take the runtime away, and nothing of
@@ -67,22 +50,21 @@ async fn ensure_runtime(session: &Rc<SessionObject>) -> Result<(), JsError> {
     join(&CONNECT_START, &start).await.and_then(|started| started)
 }
 
-/// What the framework prints about an event of its own that failed; nobody else hears of it.
-fn print_error(session: &SessionObject, event: &str, error: &JsError) {
-    let name = party_server::name(&session.agent).unwrap_or_else(|_| "<unnamed>".into());
-    console_error(session.label(), &format!("Error in {CLASS}:{name} {event}:"), error);
-}
-
-async fn on_connect(session: Rc<SessionObject>, socket: Socket, request: FetchRequest) -> Result<(), JsError> {
+/// `onConnect`.
+pub(super) async fn on_connect(
+    session: Rc<SessionObject>,
+    socket: Socket,
+    request: FetchRequest,
+) -> Result<(), JsError> {
     micro(&CONNECT_CHECKS).await?;
     let is_post = request.header(mcp::METHOD_HEADER) == Some("POST");
     let payload = if is_post { parse_messages(&session, request.header(mcp::MESSAGE_HEADER)) } else { None };
     let ids = payload.as_deref().map(request_ids).unwrap_or_default();
     let opening = if is_post {
         // The framework parses the header again, and throws where the product has only warned.
-        payload.map(Opening::Post).ok_or_else(|| JsError { name: "SyntaxError", ..JsError::new(BAD_PAYLOAD) })
+        payload.map(Opening::Post).ok_or_else(mcp_agent::unreadable)
     } else {
-        Ok(Opening::Get(request.header(mcp::LAST_EVENT_ID_HEADER).map(str::to_owned)))
+        mcp_agent::opening(&request)
     };
     if ids.is_empty() {
         return sdk_connect(&session, socket, opening).await;
@@ -128,7 +110,7 @@ async fn sdk_connect(
             }
         }
         None if defect!(session.config, SilentConnectWithoutTransport) => {}
-        None => drop(socket.close(1011, "MCP transport not initialized")),
+        None => drop(socket.close(1011, mcp_agent::NO_TRANSPORT)),
     }
     micro(&CONNECT_SDK).await
 }
@@ -144,7 +126,7 @@ fn end_if_unhandled(
     let session = Rc::clone(session);
     drop(call(async move {
         let Err(Unhandled { error, request_ids }) = handled.wait_hops(0).await else { return };
-        print_error(&session, "onConnect", &error);
+        party_server::print_error(&session.agent, "onConnect", &error);
         let related = Related { request: None, connection: Some(socket.number()) };
         for id in &request_ids {
             let refusal = mcp::error_response(id, mcp::INTERNAL_ERROR, "Internal error");
@@ -152,29 +134,21 @@ fn end_if_unhandled(
             drop(Rc::clone(&transport).send(refusal, related.clone()).await);
         }
         if request_ids.is_empty() {
-            drop(socket.close(1011, SETUP_FAILED));
+            drop(socket.close(1011, party_server::SETUP_FAILED));
         }
     }));
 }
 
-/// What the framework says about a payload that is no JSON.
-const BAD_PAYLOAD: &str = "Unexpected token in JSON";
-
-/// The JSON-RPC messages of the internal header: an absent one has none, what cannot be read is warned of.
+/// The JSON-RPC messages of the internal header; what cannot be read is warned of.
 fn parse_messages(session: &SessionObject, header: Option<&str>) -> Option<Vec<Value>> {
-    let Some(encoded) = header.filter(|encoded| !encoded.is_empty()) else { return Some(Vec::new()) };
-    let decoded = base64::engine::general_purpose::STANDARD.decode(encoded);
-    let Ok(bytes) = decoded else { return parse_failed(session, "invalid_base64") };
-    match serde_json::from_slice(&bytes) {
-        Ok(Value::Array(messages)) => Some(messages),
-        Ok(message) => Some(vec![message]),
-        Err(_) => parse_failed(session, "invalid_json"),
+    match mcp_agent::messages_of(header) {
+        Ok(messages) => Some(messages),
+        Err(reason) => {
+            let reason = reason.word();
+            log_event!(warn, "mcp_active_post_response_wait_parse_failed", session.label(), reason = reason);
+            None
+        }
     }
-}
-
-fn parse_failed(session: &SessionObject, reason: &str) -> Option<Vec<Value>> {
-    log_event!(warn, "mcp_active_post_response_wait_parse_failed", session.label(), reason = reason);
-    None
 }
 
 /// Ids of the requests among the messages: notifications and responses have none.
@@ -185,7 +159,7 @@ fn request_ids(messages: &[Value]) -> Vec<Value> {
 /// A frame from the bridge: a delivery acknowledgement. It passes the lazy start first.
 pub(super) async fn message(session: Rc<SessionObject>, socket: Socket, text: Arc<str>) -> Result<(), JsError> {
     if let Err(error) = js(party_server::ensure_initialized(Rc::clone(&session))).await {
-        print_error(&session, "webSocketMessage", &error);
+        party_server::print_error(&session.agent, "webSocketMessage", &error);
         return Ok(());
     }
     let Some(Frame::DeliveryAck { stream_id, .. }) = Frame::parse(&text) else { return Ok(()) };
@@ -202,7 +176,7 @@ pub(super) async fn message(session: Rc<SessionObject>, socket: Socket, text: Ar
 /// The bridge closed a socket: that too passes the lazy start, and a cold object builds a runtime for it.
 pub(super) async fn closed(session: Rc<SessionObject>) -> Result<(), JsError> {
     if let Err(error) = js(party_server::ensure_initialized(Rc::clone(&session))).await {
-        print_error(&session, "webSocketClose", &error);
+        party_server::print_error(&session.agent, "webSocketClose", &error);
     }
     Ok(())
 }

@@ -236,6 +236,10 @@ impl AgentHost for SessionObject {
     fn server(&self) -> Option<Rc<dyn Server>> {
         self.server.borrow().clone()
     }
+
+    fn on_connect(self: Rc<Self>, socket: Socket, request: FetchRequest) -> LocalFuture<Result<(), JsError>> {
+        Box::pin(connect::on_connect(self, socket, request))
+    }
 }
 
 impl DurableObject for SessionObject {

@@ -16,9 +16,7 @@ use crate::platform::JsError;
 use crate::telemetry::{self, Span};
 
 crate::operations! {
-    RPC_GET_INITIALIZE = "rpc · storage.get initializeRequest", Storage, 3; "storage"
     RPC_EXPECT_INITIALIZE = "name · storage.get initializeRequest", Storage, 3; "storage; only if not started, not in the described version: see the defect `wiped-session-revived`"
-    RPC_PUT_INITIALIZE = "rpc · storage.put initializeRequest", Storage, 3; "storage"
 }
 
 /// Trips from the end of an RPC entry point's effect to its awaiting caller.
@@ -55,8 +53,8 @@ pub(super) async fn dispatch(
     // Each on the heap: a call would else be moved about at the size of the largest of them.
     match method {
         "setName" => Box::pin(set_name(session, arguments)).await,
-        "getInitializeRequest" => Box::pin(get_initialize(session)).await,
-        "setInitializeRequest" => Box::pin(put_initialize(session, arguments)).await,
+        "getInitializeRequest" => Box::pin(mcp_agent::get_initialize_request(&session.agent)).await,
+        "setInitializeRequest" => nothing(Box::pin(put_initialize(session, arguments)).await),
         "validateMcpSessionOwner" => Box::pin(rooted("validate", validate(session, arguments))).await,
         "getPausedExecutionForApproval" => Box::pin(approval_rpc::get_paused(session, arguments)).await,
         "resumeExecutionForApproval" => Box::pin(approval_rpc::approve(session, arguments)).await,
@@ -117,17 +115,9 @@ async fn expect_session(session: &SessionObject) -> Result<(), JsError> {
     if stored.is_none() { Err(JsError::new("destroyed")) } else { Ok(()) }
 }
 
-async fn get_initialize(session: Rc<SessionObject>) -> Result<Value, JsError> {
-    let stored = session.ctx().storage().get(&RPC_GET_INITIALIZE, INITIALIZE_KEY).await?;
-    Ok(stored.map_or(Value::Null, |message| (*message).clone()))
-}
-
-async fn put_initialize(session: Rc<SessionObject>, arguments: Value) -> Result<Value, JsError> {
+async fn put_initialize(session: Rc<SessionObject>, arguments: Value) -> Result<(), JsError> {
     let message = arguments.get("message").cloned().unwrap_or(Value::Null);
-    // Fact: 195. After the handshake three keys are kept, and no alarm, reference or socket of the package's.
-    // [RA:MC1]
-    session.ctx().storage().put(&RPC_PUT_INITIALIZE, INITIALIZE_KEY, message).await?;
-    Ok(Value::Null)
+    mcp_agent::set_initialize_request(&session.agent, message).await
 }
 
 pub(super) async fn validate(session: Rc<SessionObject>, arguments: Value) -> Result<Value, JsError> {

@@ -4,6 +4,7 @@
 //! that was recorded (`record`), and `verdict` compares, knowing nothing of any probe. What cannot be compared, replayed
 //! or mended stands in named lists with its reason.
 
+mod agents;
 mod alarm_handler;
 mod alarms;
 mod background;

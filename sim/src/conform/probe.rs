@@ -112,6 +112,13 @@ pub const GROUPS: &[Group] = &[
     Group { name: "restarts", side: Side::Core, probes: super::restarts::PROBES },
     Group { name: "sockets", side: Side::Core, probes: super::sockets::PROBES },
     Group { name: "resets", side: Side::Core, probes: super::resets::PROBES },
+    Group { name: "agents: names", side: Side::Agents, probes: super::agents::naming::PROBES },
+    Group { name: "agents: one alarm", side: Side::Agents, probes: super::agents::schedules::PROBES },
+    Group { name: "agents: references", side: Side::Agents, probes: super::agents::keep_alive::PROBES },
+    Group { name: "agents: ends", side: Side::Agents, probes: super::agents::destroy::PROBES },
+    Group { name: "agents: idle", side: Side::Agents, probes: super::agents::idle::PROBES },
+    Group { name: "agents: streams", side: Side::Agents, probes: super::agents::streams::PROBES },
+    Group { name: "agents: sessions", side: Side::Agents, probes: super::agents::resident::PROBES },
 ];
 
 /// The probe of that id, with its group.

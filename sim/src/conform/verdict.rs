@@ -43,9 +43,41 @@ fn inside<'a>(value: &'a mut Value, name: &str) -> Vec<&'a mut Value> {
     }
 }
 
-/// Whether the simulated answer is one of those that were seen, apart from what is left out.
+/// Whether the simulated answer is one of those that were seen, apart from what is left out, and from the order of keys in
+/// JSON that is text: a body, or the data of an event.
 pub fn agrees(seen: &[Value], simulated: &Value, left_out: &[LeftOut]) -> bool {
-    seen.iter().any(|real| without(real, left_out) == *simulated)
+    let mut simulated = simulated.clone();
+    sort_keys(&mut simulated);
+    let is_it = |real: &Value| {
+        let mut real = without(real, left_out);
+        sort_keys(&mut real);
+        real == simulated
+    };
+    seen.iter().any(is_it)
+}
+
+/// Writes the JSON within texts in one order of keys.
+fn sort_keys(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            let sorted = text.split_inclusive('\n').map(sorted_line).collect::<String>();
+            *text = sorted;
+        }
+        Value::Array(items) => items.iter_mut().for_each(sort_keys),
+        Value::Object(fields) => fields.values_mut().for_each(sort_keys),
+        _ => {}
+    }
+}
+
+fn sorted_line(line: &str) -> String {
+    let (mark, text) = line.strip_prefix("data: ").map_or(("", line), |text| ("data: ", text));
+    match serde_json::from_str::<Value>(text) {
+        Ok(json @ Value::Object(_)) => {
+            let end = if text.ends_with('\n') { "\n" } else { "" };
+            format!("{mark}{json}{end}")
+        }
+        _ => line.to_owned(),
+    }
 }
 
 /// A recorded answer without what is left out.
@@ -72,6 +104,17 @@ mod tests {
         assert!(agrees(&seen, &json!({"a": 2}), &[]));
         for other in [json!({"a": 3}), json!({}), json!({"a": 1, "b": null}), json!(null)] {
             assert!(!agrees(&seen, &other, &[]), "{other}");
+        }
+    }
+
+    #[test]
+    fn keys_of_json_within_texts_have_no_order_and_all_else_has() {
+        let event = |data: &str| [json!([format!("id: 1\ndata: {data}\n\n")])];
+        let real = event(r#"{"result":{"b":1,"a":[2,1]},"id":1}"#);
+        let same = |data: &str| agrees(&real, &event(data)[0], &[]);
+        assert!(same(r#"{"id":1,"result":{"a":[2,1],"b":1}}"#));
+        for other in [r#"{"id":2,"result":{"a":[2,1],"b":1}}"#, r#"{"id":1,"result":{"a":[1,2],"b":1}}"#, "no JSON"] {
+            assert!(!same(other), "{other}");
         }
     }
 

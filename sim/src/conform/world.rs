@@ -1,5 +1,6 @@
 //! The world of one replay: one isolate with the probes' classes, a worker in front, and who drives both.
 
+use super::agents::{self, Client};
 use super::front::{self, Answer, Peer};
 use super::object::{Probe, Server};
 use super::probe::{self, Drawn, Steps};
@@ -9,16 +10,18 @@ use crate::error::Error;
 use crate::run::STACK_BYTES;
 use crate::world::run_bare;
 use model::js::Lane;
+use model::net::server;
 use model::operation::{Intervention, OperationPoint};
 use model::platform::{
     Class, Cluster, ClusterConfig, Control, DurableObject, JsError, LocalFuture, ObjectContext, ObjectKey,
     RuntimeBuild, Switches, Worker,
 };
-use model::rt;
-use serde_json::Value;
+use model::{rt, serve};
+use serde_json::{Value, json};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -27,11 +30,15 @@ const VIRTUAL_MS_MAX: u64 = 60 * 60 * 1_000;
 /// Where the worker stands.
 const WORKER_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 3, 0, 1));
 
+/// Where its HTTP server listens.
+const FRONT: SocketAddr = SocketAddr::new(WORKER_ADDRESS, 8787);
+
 /// The world of a replay, as its driver sees it.
 pub struct World {
     /// The platform.
     pub cluster: Cluster,
     worker: Worker,
+    client: RefCell<Option<Rc<Client>>>,
 }
 
 /// Replays a probe on the build and with the flags of a suite, on a thread of its own.
@@ -84,12 +91,11 @@ async fn play(probe: &'static probe::Probe, suite: Suite) -> Value {
         Steps::Front(steps) => world.request(steps).await,
         Steps::Driver(steps) => steps(Rc::clone(&world)).await,
     };
-    world.worker.stop();
-    world.cluster.stop();
+    world.stop();
     rt::sleep_ms(1).await;
     match answer {
         Ok(value) => value,
-        Err(error) => serde_json::json!({ "error": front::described(&error) }),
+        Err(error) => json!({ "error": front::described(&error) }),
     }
 }
 
@@ -104,6 +110,7 @@ impl World {
             classes.insert(name, class(move |ctx| Probe::construct(ctx, has_alarm)));
         }
         classes.insert("Server", class(|ctx| Rc::new(Server(ctx))));
+        classes.extend(agents::classes());
         let config = ClusterConfig { isolate_count: 1, build: suite.build, classes };
         let switches = Switches {
             wipes_alarm: suite.flags.delete_all_deletes_alarm,
@@ -115,7 +122,27 @@ impl World {
         };
         let cluster = Cluster::start_with(config, switches);
         let worker = Worker::start(&cluster, "worker", WORKER_ADDRESS);
-        World { cluster, worker }
+        World { cluster, worker, client: RefCell::new(None) }
+    }
+
+    /// A client of the worker, which serves the MCP class of the probes' agents.
+    pub fn client(&self) -> Rc<Client> {
+        let inlet = serve(self.worker.handle(), Arc::default(), agents::MCP, json!({ "who": "probe" }));
+        self.worker.node().run(move || async move {
+            let Err(error) = server::serve(FRONT, inlet).await;
+            panic!("the worker cannot listen on {FRONT}: {error}");
+        });
+        let client = Rc::new(Client::start(FRONT));
+        *self.client.borrow_mut() = Some(Rc::clone(&client));
+        client
+    }
+
+    fn stop(&self) {
+        self.worker.stop();
+        self.cluster.stop();
+        if let Some(client) = self.client.take() {
+            client.stop();
+        }
     }
 
     /// Runs `start` as a request of the worker and waits for what it comes to.
