@@ -89,7 +89,7 @@ pub struct Reporting {
     #[arg(long)]
     pub ledgers: bool,
     /// Folder that reports of failures are written to
-    #[arg(long, value_name = "DIR", default_value = "reports")]
+    #[arg(long, value_name = "DIR", value_parser = folder, default_value = "reports")]
     pub reports: PathBuf,
 }
 
@@ -101,6 +101,23 @@ pub fn seed(text: &str) -> Result<Seed, String> {
     text.parse::<Seed>().map_err(|refusal| format!("{}: {}", refusal.problem, refusal.remedy))
 }
 
+const NO_SEED: &str =
+    "the range has no seed in it: write the smaller number first, and a larger one behind it";
+
+/// Reads the name of a folder to write into. Commands that are printed name it, so it must be one that can be written.
+///
+/// # Errors
+/// A sentence about what cannot be.
+pub fn folder(text: &str) -> Result<PathBuf, String> {
+    if text.is_empty() {
+        return Err("a folder has a name: give one".to_owned());
+    }
+    match text.chars().find(|each| each.is_control()) {
+        Some(each) => Err(format!("the name has the control character {each:?}: take a name without")),
+        None => Ok(PathBuf::from(text)),
+    }
+}
+
 /// Reads `A..B`, the seeds from A up to and without B.
 ///
 /// # Errors
@@ -109,7 +126,7 @@ pub fn seeds(text: &str) -> Result<Range<u64>, String> {
     let (from, to) = text.split_once("..").ok_or("expected A..B, the seeds from A up to and without B")?;
     let (from, to) = (seed(from)?.0, seed(to)?.0);
     if from >= to {
-        return Err("the range has no seed in it: write the smaller number first".to_owned());
+        return Err(NO_SEED.to_owned());
     }
     if to - from > 1_000_000 {
         return Err("more than 1000000 seeds: take a shorter range".to_owned());
@@ -136,7 +153,7 @@ pub fn seed_range(text: &str) -> Result<SeedRange, String> {
     let from = seed(from)?;
     let to = if to.is_empty() { None } else { Some(seed(to)?) };
     if to.is_some_and(|to| to <= from) {
-        return Err("the range has no seed in it: write the smaller number first".to_owned());
+        return Err(NO_SEED.to_owned());
     }
     Ok(SeedRange { from, to })
 }

@@ -33,7 +33,7 @@ pub struct Args {
     #[arg(long)]
     ledgers: bool,
     /// Folder that reports of rows go to that do not hold
-    #[arg(long, value_name = "DIR", default_value = "reports")]
+    #[arg(long, value_name = "DIR", value_parser = super::args::folder, default_value = "reports")]
     reports: PathBuf,
 }
 

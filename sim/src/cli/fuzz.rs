@@ -54,7 +54,7 @@ pub struct Args {
     #[command(flatten)]
     workers: Workers,
     /// Folder of the campaign [default: a folder in `reports/fuzz` for this build and these options]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = super::args::folder)]
     out: Option<PathBuf>,
     /// Go on with the campaign in the folder; `--seeds` says with which
     #[arg(long, requires = "seeds")]
@@ -256,11 +256,20 @@ struct Watch<'a> {
     saved_at: Duration,
     /// Seeds that were folded before this process began.
     before: u64,
+    /// Whether it was asked to go on.
+    resumes: bool,
 }
 
 impl<'a> Watch<'a> {
     fn new(args: &Args, folder: &'a Folder) -> Self {
-        Self { folder, time: args.time, progress: Progress::new(), saved_at: Duration::ZERO, before: 0 }
+        Self {
+            folder,
+            time: args.time,
+            progress: Progress::new(),
+            saved_at: Duration::ZERO,
+            before: 0,
+            resumes: args.resume,
+        }
     }
 
     fn announce(&mut self, record: &Record) {
@@ -268,8 +277,9 @@ impl<'a> Watch<'a> {
         if env!("SIM_PROFILE") == "debug" {
             self.progress.note("fuzz: this is a debug build, several times slower: add `--release` behind `-p sim`");
         }
-        let place = files::shown(self.folder.path());
+        let place = crate::report::quoted(&files::shown(self.folder.path()));
         match record.seed_count {
+            0 if self.resumes => self.progress.note(&format!("fuzz: nothing to go on with yet, begins in {place}")),
             0 => self.progress.note(&format!("fuzz: into {place}")),
             known => self.progress.note(&format!("fuzz: goes on after {known} seeds in {place}")),
         }
@@ -301,7 +311,8 @@ impl Watcher for Watch<'_> {
         let line = self.line(record);
         self.progress.tell(|| line);
         if interrupt::is_asked_for() {
-            self.progress.note("fuzz: stopping, what is known is being finished; once more ends it at once");
+            self.progress
+                .note("fuzz: stopping, what is known is being finished and made small; once more tells it as it is");
             return Ok(Some(End::Interrupted));
         }
         Ok(self.time.filter(|time| elapsed >= *time).map(|_| End::Time))

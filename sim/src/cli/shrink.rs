@@ -51,7 +51,7 @@ pub struct Args {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
     /// Folder that reports of failures are written to
-    #[arg(long, value_name = "DIR", default_value = "reports")]
+    #[arg(long, value_name = "DIR", value_parser = super::args::folder, default_value = "reports")]
     reports: PathBuf,
 }
 

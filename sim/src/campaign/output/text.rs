@@ -73,7 +73,7 @@ fn finding(out: &mut String, found: &FindingOutcome, outcome: &Outcome, style: S
     let commands: Vec<String> =
         found.commands.iter().filter(|command| !found.block.contains(*command)).cloned().collect();
     label(out, "run again", &commands);
-    label(out, "files", &[crate::files::shown(&found.folder)]);
+    label(out, "files", &[crate::report::quoted(&crate::files::shown(&found.folder))]);
 }
 
 /// A label and its lines, each under the other; nothing when there are none.
