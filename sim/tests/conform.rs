@@ -15,7 +15,7 @@ fn the_model_does_what_the_real_runtime_did() {
     let wrong: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.verdict.exit_code().number() != 0).collect();
     assert!(wrong.is_empty(), "\n{}", listed(&wrong));
     let agree = outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Agrees).count();
-    assert!(agree >= 150, "{agree} agree");
+    assert!(agree >= 280, "{agree} agree");
     let unexplained: Vec<&Outcome> = outcomes
         .iter()
         .filter(|outcome| matches!(outcome.verdict, Verdict::NotReplayed(why) if why == conform::UNWRITTEN))
@@ -26,7 +26,9 @@ fn the_model_does_what_the_real_runtime_did() {
 /// A replay is a run of a world: it gives the same answer each time.
 #[test]
 fn a_replay_repeats() {
-    let wanted = |suite: &str, id: &str| suite == "core/2026-05-26" && ["A23", "G10", "S13", "AL1"].contains(&id);
+    let wanted = |suite: &str, id: &str| {
+        suite.ends_with("/2026-05-26") && ["A23", "G10", "S13", "AL1", "AG15", "MC10"].contains(&id)
+    };
     let answers = || conform::check(wanted).expect("the data is sound").into_iter().map(|each| each.simulated);
     assert!(answers().eq(answers()));
 }
