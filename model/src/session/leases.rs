@@ -152,7 +152,7 @@ fn is_over(session: &SessionObject, id: &str) -> bool {
         return false;
     }
     let engine = session.engine.borrow().clone();
-    !engine.is_some_and(|engine| engine.paused(id).is_some())
+    engine.is_none_or(|engine| engine.paused(id).is_none())
 }
 
 /// The timer that expires the lease, in `waitUntil` of the session. It does not keep the session.

@@ -101,8 +101,7 @@ pub fn seed(text: &str) -> Result<Seed, String> {
     text.parse::<Seed>().map_err(|refusal| format!("{}: {}", refusal.problem, refusal.remedy))
 }
 
-const NO_SEED: &str =
-    "the range has no seed in it: write the smaller number first, and a larger one behind it";
+const NO_SEED: &str = "the range has no seed in it: write the smaller number first, and a larger one behind it";
 
 /// Reads the name of a folder to write into. Commands that are printed name it, so it must be one that can be written.
 ///

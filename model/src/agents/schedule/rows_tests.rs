@@ -104,8 +104,11 @@ async fn method(host: Rc<Host>, method: &'static str, argument: Value) -> Result
     }
 }
 
+/// A method, its arguments as they follow from the answers so far, and the ms that pass after it.
+type Call = (&'static str, fn(&[Value]) -> Value, u64);
+
 /// Calls methods one after the other, each with so many ms after it; their answers, and which callbacks ran.
-fn play(steps: &'static [(&'static str, fn(&[Value]) -> Value, u64)]) -> (Vec<Value>, String) {
+fn play(steps: &'static [Call]) -> (Vec<Value>, String) {
     let (tell, told) = std::sync::mpsc::channel();
     run(move || async move {
         let handler = |ctx: ObjectContext, name: &'static str, argument: Value| -> LocalFuture<_> {
@@ -170,7 +173,7 @@ fn fact_183_a_failing_callback_is_tried_three_times_and_swallowed_and_a_lost_one
 
 #[test]
 fn a_due_row_runs_once_and_one_without_its_callback_is_dropped() {
-    let steps: &[(_, fn(&[Value]) -> Value, _)] =
+    let steps: &[Call] =
         &[("schedule", |_| json!([1, "tick"]), 10), ("schedule", |_| json!([1, "gone"]), 3_000), ("look", nothing, 10)];
     let (answers, ran) = play(steps);
     assert_eq!((&answers[2][2], ran.as_str()), (&json!(0), "tick gone"));
@@ -178,7 +181,7 @@ fn a_due_row_runs_once_and_one_without_its_callback_is_dropped() {
 
 #[test]
 fn rows_are_not_among_the_values_and_go_with_them() {
-    let steps: &[(_, fn(&[Value]) -> Value, _)] = &[
+    let steps: &[Call] = &[
         ("schedule", |_| json!([100, "tick"]), 10),
         ("look", nothing, 10),
         ("wipe", nothing, 10),
