@@ -235,6 +235,8 @@ fn the_same_command_goes_on_also_where_it_writes_a_baseline() {
     assert_eq!(code(&inside), 2, "{}", text(&inside.stderr));
     let unsaid = scratch.run("there", &["--runs", "3", "--resume"]);
     assert_eq!(code(&unsaid), 2, "{}", text(&unsaid.stderr));
+    let mistyped = scratch.run("nowhere", &["--seeds", "0..1", "--resume"]);
+    assert!(text(&mistyped.stderr).contains("nothing to go on with yet"), "{}", text(&mistyped.stderr));
 }
 
 #[test]

@@ -99,9 +99,13 @@ pub trait AgentHost: 'static {
     /// The class's `init`, with the hops up to its awaiting caller.
     fn init(self: Rc<Self>) -> LocalFuture<Result<(), JsError>>;
     /// The class's `_scheduleNextAlarm` (wrapped or not).
-    fn schedule_next_alarm(self: Rc<Self>) -> LocalFuture<Result<(), JsError>>;
+    fn schedule_next_alarm(self: Rc<Self>) -> LocalFuture<Result<(), JsError>> {
+        Box::pin(async move { schedule::schedule_next_alarm(self.agent()).await })
+    }
     /// The class's `destroy`.
-    fn destroy(self: Rc<Self>) -> LocalFuture<Result<(), JsError>>;
+    fn destroy(self: Rc<Self>) -> LocalFuture<Result<(), JsError>> {
+        Box::pin(async move { mcp_agent::destroy(self.agent()).await })
+    }
     /// The `server` field.
     fn server(&self) -> Option<Rc<dyn Server>>;
     /// The class's `onConnect`, behind the framework's wrapper.

@@ -115,13 +115,10 @@ pub(super) async fn start(
 /// The reference comes before the clock: the first one makes the framework write its heartbeat into the alarm slot, over
 /// the idle alarm, and the clock writes that again. Nothing gives the reference back when a later step fails.
 async fn take(session: &Rc<SessionObject>, id: &Arc<str>, deadline: &Deadline, span: &Span) -> Exit<()> {
-    if session.leases.get(id).is_some() {
+    if session.leases.get(id).is_some() || is_over(session, id) {
         return Ok(());
     }
     let fiber = Fiber::new();
-    if is_over(session, id) {
-        return Ok(());
-    }
     let touch_first = defect!(session.config, KeepAliveAfterClock);
     if touch_first {
         mark_activity_span(session, "approval_lease.mark_activity", &fiber, span).await?;

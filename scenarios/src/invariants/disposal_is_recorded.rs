@@ -53,12 +53,12 @@ fn judge(case: &Case<'_>) -> Verdict {
     let mut logs = by_session(trace.named(Stream::Telemetry, LOG));
     let mut spans = by_session(spans_named(trace, SPAN));
     // Where an old instance went on beside the new one (platform fact 219), a trace does not tell whose a disposal is.
-    let doubled: Vec<&str> = trace.named(Stream::Platform, "object.zombie").filter_map(Event::who).collect();
-    logs.retain(|who, _| !doubled.contains(&&**who));
-    spans.retain(|who, _| !doubled.contains(&&**who));
+    let doubled = case.doubled();
+    logs.retain(|who, _| !doubled.has(who));
+    spans.retain(|who, _| !doubled.has(who));
     let mut violations = Vec::new();
     let mut unknown = None;
-    for (who, list) in disposals.iter().filter(|(who, _)| !doubled.contains(who)) {
+    for (who, list) in disposals.iter().filter(|(who, _)| !doubled.has(who)) {
         let logs = logs.remove(who).unwrap_or_default();
         let mut spans = spans.remove(who).unwrap_or_default();
         // By begin: two disposals that overlap may export in either order.

@@ -19,6 +19,11 @@ impl<'t> Doubled<'t> {
         Doubled(since_ms)
     }
 
+    /// Whether a session's object ever was two.
+    pub fn has(&self, who: &str) -> bool {
+        self.0.contains_key(who)
+    }
+
     /// The verdict without what cannot be told: of a doubled session, and of an isolate that holds one, only what its
     /// clients saw is judged.
     pub fn told(&self, case: &Case<'_>, verdict: Verdict) -> Verdict {

@@ -62,6 +62,8 @@ fn wrong_arguments_are_refused_in_one_sentence() {
         "bench-part {}",
         "replay",
         "frobnicate",
+        "fuzz --seeds 0..1 --out a\tb",
+        "--seed 1 --reports a\u{7}b",
     ];
     let told = lines.map(|line| {
         let arguments: Vec<&str> = line.split(' ').collect();

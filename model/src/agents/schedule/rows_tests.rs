@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{cancel, schedule, schedule_next_alarm, scheduled, signed};
+use super::{cancel, schedule, scheduled, signed};
 use crate::agents::mcp_server::Server;
 use crate::agents::{AgentHost, AgentState, mcp_agent};
 use crate::config::HostConfig;
@@ -49,14 +49,6 @@ impl AgentHost for Host {
 
     fn init(self: Rc<Self>) -> LocalFuture<Result<(), JsError>> {
         Box::pin(std::future::ready(Ok(())))
-    }
-
-    fn schedule_next_alarm(self: Rc<Self>) -> LocalFuture<Result<(), JsError>> {
-        Box::pin(async move { schedule_next_alarm(&self.0).await })
-    }
-
-    fn destroy(self: Rc<Self>) -> LocalFuture<Result<(), JsError>> {
-        Box::pin(async move { mcp_agent::destroy(&self.0).await })
     }
 
     fn server(&self) -> Option<Rc<dyn Server>> {

@@ -4,7 +4,7 @@ use super::super::front::{Answer, described, sleep};
 use super::super::memory;
 use super::behaviours::{self, Probed, alarm_in, log, set_alarm, stored};
 use model::agents::mcp_server::Server;
-use model::agents::schedule::{self, KeepAlive};
+use model::agents::schedule::KeepAlive;
 use model::agents::{AgentHost, AgentState, NAME_KEY, mcp_agent, party_server};
 use model::config::HostConfig;
 use model::platform::{
@@ -106,14 +106,6 @@ impl AgentHost for Agent {
 
     fn init(self: Rc<Self>) -> LocalFuture<Result<(), JsError>> {
         Box::pin(std::future::ready(Ok(())))
-    }
-
-    fn schedule_next_alarm(self: Rc<Self>) -> LocalFuture<Result<(), JsError>> {
-        Box::pin(async move { schedule::schedule_next_alarm(&self.state).await })
-    }
-
-    fn destroy(self: Rc<Self>) -> LocalFuture<Result<(), JsError>> {
-        Box::pin(async move { mcp_agent::destroy(&self.state).await })
     }
 
     fn server(&self) -> Option<Rc<dyn Server>> {

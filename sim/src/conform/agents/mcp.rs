@@ -124,14 +124,6 @@ impl AgentHost for Mcp {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn schedule_next_alarm(self: Rc<Self>) -> LocalFuture<Result<(), JsError>> {
-        Box::pin(async move { schedule::schedule_next_alarm(&self.state).await })
-    }
-
-    fn destroy(self: Rc<Self>) -> LocalFuture<Result<(), JsError>> {
-        Box::pin(async move { mcp_agent::destroy(&self.state).await })
-    }
-
     fn server(&self) -> Option<Rc<dyn Server>> {
         Some(Rc::clone(&self.server) as Rc<dyn Server>)
     }
