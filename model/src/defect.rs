@@ -134,6 +134,8 @@ pub enum Defect {
     LeaseFailureCapturedTwice,
     /// A lease is taken for an execution that was resumed meanwhile. Found here.
     LeaseOfWhatIsOver,
+    /// The registry knows a session by the name that it has at the moment. Found here.
+    RegisteredByPassingName,
     /// Answers that nobody acknowledged count as running work.
     UndeliveredCountsAsRunning,
     /// An alarm takes the name of its session from memory only.
@@ -654,6 +656,13 @@ pub const DEFECTS: &[DefectInfo] = &[
         source: "found here, FINDINGS.md 19",
         described: true,
         story: "a session is held awake for four minutes by a lease of an execution that was resumed before",
+    },
+    DefectInfo {
+        defect: Defect::RegisteredByPassingName,
+        name: "registered-by-passing-name",
+        source: "found here, FINDINGS.md 20",
+        described: true,
+        story: "a session that learns its name after its build stays registered when its runtime is gone, and the cap asks it in vain",
     },
     DefectInfo {
         defect: Defect::UndeliveredCountsAsRunning,

@@ -91,6 +91,7 @@ pub const STRENGTH: &[Strength] = &[
     row("wiped-session-woken", "wiped-sessions-are-not-woken"),
     row("lease-failure-captured-twice", "failures-are-captured-once"),
     row("lease-of-what-is-over", "leases-are-returned"),
+    row("registered-by-passing-name", "registry-matches-residents"),
     row("undelivered-counts-as-running", "idle-runtime-is-released"),
     row("durable-name-ignored", "nameless-alarm-ends"),
     row("unaddressable-alarm-throws", "nameless-alarm-ends"),

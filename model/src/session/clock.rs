@@ -27,7 +27,7 @@ pub(super) async fn mark_activity(session: &Rc<SessionObject>) -> Result<(), JsE
     let now_ms = EventLoop::current().now_ms();
     session.last_activity_ms.set(now_ms);
     state_event!("activity", session.label());
-    residency::touch_resident_session(&session.session_id_for_telemetry(), now_ms);
+    residency::touch_own_entry(session, now_ms);
     let storage = session.ctx().storage();
     let put = storage.put(&CLOCK_PUT, LAST_ACTIVITY_KEY, Value::from(now_ms)).promise();
     let deadline_ms = now_ms + session.config.session_timeout_ms;

@@ -98,6 +98,8 @@ pub struct SessionObject {
     pub(crate) initialized: Cell<bool>,
     pub(crate) counted_as_resident: Cell<bool>,
     pub(crate) reserved_cold_build_slot: Cell<bool>,
+    /// Key of its entry in the isolate's registry, while it may have one.
+    pub(crate) registered_as: RefCell<Option<Arc<str>>>,
     pub(crate) init_abort: RefCell<Option<Fiber>>,
     pub(crate) dispose_abort: RefCell<Option<Fiber>>,
     pub(crate) disposing_runtime: RefCell<Option<Promise<()>>>,
@@ -140,6 +142,7 @@ impl SessionObject {
             initialized: Cell::new(false),
             counted_as_resident: Cell::new(false),
             reserved_cold_build_slot: Cell::new(false),
+            registered_as: RefCell::new(None),
             init_abort: RefCell::new(None),
             dispose_abort: RefCell::new(None),
             disposing_runtime: RefCell::new(None),

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::registry::{Registry, Resident};
 use super::{SessionObject, cap, holding};
 use crate::config::HostConfig;
+use crate::defect::defect;
 use crate::js::EventLoop;
 use crate::platform::module_scope;
 use crate::telemetry::Span;
@@ -93,14 +94,37 @@ pub(super) fn load() -> (u64, u64) {
     (residency.resident_runtime_count.get(), in_flight as u64)
 }
 
-/// `registerResidentSession`: by the session's id.
+/// Key of the session's entry: the session's id, or the object's where it does not know its name. It stays what it is for
+/// as long as the entry does.
+///
+/// Found here: by the name as it is known at the moment, a session that learns its name between build and teardown is
+/// looked for where it does not stand, and those without a name stand in each other's place.
+fn registry_key(session: &SessionObject) -> Arc<str> {
+    if defect!(session.config, RegisteredByPassingName) {
+        return session.session_id_for_telemetry();
+    }
+    let registered_as = session.registered_as.borrow().clone();
+    registered_as.unwrap_or_else(|| match session.session_name_or_undefined() {
+        Some(_) => session.session_id_for_telemetry(),
+        None => Arc::clone(&session.ctx().key().name),
+    })
+}
+
+/// `registerResidentSession`: by its key, which is kept.
 pub(super) fn register_resident_session(session: &Rc<SessionObject>) {
-    let (id, residency) = (session.session_id_for_telemetry(), module_scope::<Residency>());
+    let (id, residency) = (registry_key(session), module_scope::<Residency>());
+    *session.registered_as.borrow_mut() = Some(Arc::clone(&id));
     let now_ms = EventLoop::current().now_ms();
     // The replaced entry may be the last to hold on to its object: it goes when the borrow is over.
     let replaced = residency.resident_sessions.borrow_mut().register(&id, Rc::clone(session), now_ms);
     drop(replaced);
     state_event!("registry.added", session.label(), isolate = &*isolate(), id = &*id);
+}
+
+/// `releaseResidentSession` of the session's own entry.
+pub(super) fn release_own_entry(session: &SessionObject) {
+    release_resident_session(&registry_key(session));
+    *session.registered_as.borrow_mut() = None;
 }
 
 /// `releaseResidentSession`: idempotent.
@@ -110,16 +134,22 @@ pub(super) fn release_resident_session(id: &str) {
     state_event!("registry.removed", session.label(), isolate = &*isolate(), id = id);
 }
 
-/// Gives back the entry and the place of an object of the same id that is not this one: it is gone, and could not.
+/// Gives back the entry and the place of an instance of the same object that is not this one: it is gone, and could not.
 pub(super) fn release_predecessor(session: &Rc<SessionObject>) {
-    let id = session.session_id_for_telemetry();
+    let is_predecessor = |(_, held): &(&Arc<str>, &Rc<SessionObject>)| {
+        held.ctx().key() == session.ctx().key() && !Rc::ptr_eq(held, session)
+    };
     let residency = module_scope::<Residency>();
-    let is_predecessor = |(known, held): (&Arc<str>, &Rc<SessionObject>)| *known == id && !Rc::ptr_eq(held, session);
-    let has_predecessor = residency.resident_sessions.borrow().all().any(is_predecessor);
-    if has_predecessor {
+    let predecessor = residency.resident_sessions.borrow().all().find(is_predecessor).map(|(id, _)| Arc::clone(id));
+    if let Some(id) = predecessor {
         release(session.label());
         release_resident_session(&id);
     }
+}
+
+/// `touchResidentSession` of the session's own entry.
+pub(super) fn touch_own_entry(session: &SessionObject, now_ms: u64) {
+    touch_resident_session(&registry_key(session), now_ms);
 }
 
 /// `touchResidentSession`: nothing when it has no entry.

@@ -127,7 +127,7 @@ impl Teardown {
         if session.counted_as_resident.replace(false) {
             residency::release(session.label());
             if !defect!(session.config, EntryLeftBehind) {
-                residency::release_resident_session(&session.session_id_for_telemetry());
+                residency::release_own_entry(session);
             }
             state_event!("runtime.released", session.label(), runtime = runtime);
         }

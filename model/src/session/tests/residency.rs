@@ -1,11 +1,12 @@
 //! The soft cap: who is asked for its runtime, what it answers, and that nobody waits for it; reservations come back.
 
 use super::script::Rule;
-use super::world::{Played, Setup, World, log, play};
+use super::world::{Played, Setup, World, log, name, play, props};
 use crate::defect::Defect;
 use crate::platform::JsError;
 use crate::rt;
-use crate::session::residency;
+use crate::session::init::init;
+use crate::session::{residency, teardown};
 
 const HELD: u64 = 7;
 const REQUEST: &str = "init · stub.request-cap-eviction";
@@ -356,4 +357,34 @@ fn a_condemned_session_is_not_started_by_a_connect() {
     });
     assert_eq!(played.recorded.count("runtime.installed"), 1);
     assert!(played.log.last().expect("closed").starts_with("stream Close(1011"));
+}
+
+/// An object that does not know its name is built, learns it and is torn down. What is counted before and after.
+fn counted_around_a_late_name(defects: Vec<Defect>) -> Vec<String> {
+    let setup = Setup { named: false, timeout_ms: 100_000, defects, ..Setup::default() };
+    let played = play(setup, |world| async move {
+        world
+            .inside("build", 50, |session| async move {
+                *session.agent.props.borrow_mut() = Some(props("org-1"));
+                init(session).await.expect("built");
+            })
+            .await;
+        count(&world).await;
+        world
+            .inside("named", 50, |session| async move {
+                *session.resolved_session_name.borrow_mut() = Some(name().into());
+                teardown::close_runtime(&session, false).run().await;
+            })
+            .await;
+        count(&world).await;
+    });
+    played.log
+}
+
+#[test]
+fn a_session_that_learns_its_name_is_released_under_the_key_that_it_was_registered_by() {
+    let log = counted_around_a_late_name(Vec::new());
+    assert_eq!(log, [r#"1 resident, 0 in flight, ["0f0f"]"#, "0 resident, 0 in flight, []"]);
+    let log = counted_around_a_late_name(vec![Defect::RegisteredByPassingName]);
+    assert_eq!(log, [r#"1 resident, 0 in flight, ["unresolved"]"#, r#"0 resident, 0 in flight, ["unresolved"]"#]);
 }

@@ -2,8 +2,8 @@
 //!
 //! Goal: the lease is told by the id that storage knows and is extended, up to its ceiling and no further. Method:
 //! objects whose id never had a name, with a record and executions that wait for a person, short timeouts and ceilings,
-//! responses at some time or never; and sessions of clients whose code asks and whose object is reset meanwhile. Or one
-//! object whose runtime a bare `init` built, so that it is resident and still does not know its name.
+//! responses at some time or never; and sessions of clients whose code asks and whose object is reset meanwhile. Or
+//! objects whose runtimes a bare `init` built, so that they are resident and still do not know their names.
 
 use super::recorded;
 use crate::catalog::Scenario;
@@ -63,20 +63,24 @@ fn plan(seed: Seed) -> Plan {
     draft.quiet(700_000)
 }
 
-/// One object whose runtime is there before it ever asked for its name: no request of a client, which would name it, came
-/// before the `init`. The run ends before its ceiling, as a disposal would look for it in the registry under a name that
-/// it was not registered by; and there is only one, as two of them would be registered as one.
+/// Objects whose runtimes are there before they ever asked for their names: no request of a client, which would name them,
+/// came before the `init`. Their first alarm finds the name, sometimes; the run ends before the ceiling of their pauses or
+/// after it.
 fn resident_without_name(mut draft: Draft) -> Plan {
     let mut rng = draft.rng("resident");
-    let (session, built_ms) = ("old1", rng.between(1, 2_000));
-    let mut object = recorded(session, 7, 0);
-    object.alarm_at_ms = None;
-    for execution in 1..=rng.between(1, 2) {
-        object.paused.push(PausedPlan { execution: format!("exec-{execution}"), code: "return answer".to_owned() });
+    for number in 1..=rng.between(1, 2) {
+        let (session, built_ms) = (format!("old{number}"), rng.between(1, 2_000));
+        let mut object = recorded(&session, 7, 0);
+        object.alarm_at_ms = None;
+        for execution in 1..=rng.between(1, 2) {
+            let code = "return answer".to_owned();
+            object.paused.push(PausedPlan { execution: format!("exec-{number}-{execution}"), code });
+        }
+        draft.stored(object);
+        let props = json!({"props": props(7, false)});
+        draft.call(&format!("builder-{number}"), call_first(built_ms, &session, "updateProps", props));
+        draft.call(&format!("builder-{number}"), call(built_ms + 1, &session, "init", Json::Null));
     }
-    draft.stored(object);
-    draft.call("builder", call_first(built_ms, session, "updateProps", json!({"props": props(7, false)})));
-    draft.call("builder", call(built_ms + 1, session, "init", Json::Null));
-    let quiet_ms = 3 * draft.timeout_ms();
+    let quiet_ms = if rng.chance(1, 2) { 3 * draft.timeout_ms() } else { 700_000 };
     draft.quiet(quiet_ms)
 }

@@ -35,8 +35,7 @@ fn plan(seed: Seed) -> Plan {
         };
         let mut object = stored(&session, values);
         object.named = false;
-        // Of two that are built nobody could tell one from the other: both are registered as `unresolved`.
-        let is_built = number == 1 && rng.chance(2, 3);
+        let is_built = rng.chance(2, 3);
         object.alarm_at_ms = (!is_built || rng.chance(1, 3)).then(|| rng.between(1, 10_000));
         if is_built && draft.rng(&format!("kept.{number}")).chance(1, 3) {
             // Somebody was asked before the run, and the clean-up drops the question.
