@@ -136,6 +136,8 @@ pub enum Defect {
     LeaseOfWhatIsOver,
     /// The registry knows a session by the name that it has at the moment. Found here.
     RegisteredByPassingName,
+    /// A disposal fails where its span cannot have the id of the session. Found here.
+    DisposalNeedsAName,
     /// Answers that nobody acknowledged count as running work.
     UndeliveredCountsAsRunning,
     /// An alarm takes the name of its session from memory only.
@@ -663,6 +665,13 @@ pub const DEFECTS: &[DefectInfo] = &[
         source: "found here, FINDINGS.md 20",
         described: true,
         story: "a session that learns its name after its build stays registered when its runtime is gone, and the cap asks it in vain",
+    },
+    DefectInfo {
+        defect: Defect::DisposalNeedsAName,
+        name: "disposal-needs-a-name",
+        source: "found here, FINDINGS.md 21",
+        described: true,
+        story: "a session without a name that the cap asks says that it is disposed, fails, and keeps its runtime",
     },
     DefectInfo {
         defect: Defect::UndeliveredCountsAsRunning,

@@ -92,6 +92,7 @@ pub const STRENGTH: &[Strength] = &[
     row("lease-failure-captured-twice", "failures-are-captured-once"),
     row("lease-of-what-is-over", "leases-are-returned"),
     row("registered-by-passing-name", "registry-matches-residents"),
+    row("disposal-needs-a-name", "disposal-is-recorded"),
     row("undelivered-counts-as-running", "idle-runtime-is-released"),
     row("durable-name-ignored", "nameless-alarm-ends"),
     row("unaddressable-alarm-throws", "nameless-alarm-ends"),
@@ -134,14 +135,11 @@ pub const ALSO: &[Strength] = &[
     row("idle-alarm-deletes-meta", "statuses-mean-what-they-say"),
     row("condemned-session-kept", "condemned-session-is-wiped"),
     row("post-acknowledges", "lost-answers-are-obtainable"),
+    row("keep-alive-after-clock", "leases-spare-the-deadline"),
 ];
 
 /// Defects that may survive.
 pub const EXCUSED: &[Excused] = &[
-    Excused {
-        defect: "keep-alive-after-clock",
-        why: "the idle alarm is armed again after every change of the framework's, so the heartbeat never outlasts the turn",
-    },
     Excused {
         defect: "transport-outlives-server",
         why: "a connect that finds no runtime starts one since finding 7: it shows together with `connect-without-runtime`, as in its entry of the corpus",

@@ -193,8 +193,10 @@ pub(super) async fn dispose_idle_runtime(session: Rc<SessionObject>, disposal: D
         activeStreamCount = disposal.active_stream_count,
         reason = disposal.reason,
     );
-    // Unlike the log line, the span has the id that throws where there is no name: such a session is not disposed.
-    let session_id = strict_session_id(&session)?;
+    // Found here: the id that the span was described with throws where there is no name, and the session is not disposed
+    // after its disposal was told.
+    let session_id =
+        if defect!(session.config, DisposalNeedsAName) { strict_session_id(&session)? } else { session_id };
     state_event!(
         "disposal.begin",
         session.label(),

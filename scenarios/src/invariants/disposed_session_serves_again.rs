@@ -1,6 +1,7 @@
 //! L4: whoever uses a session after its disposal is served as if nothing had happened.
 
 use super::limits::BACKLOG_BYTES_MAX;
+use super::owners::{self, is_stranger};
 use super::replay::Replay;
 use super::requests::Request;
 use super::streams::{ends_session, happened};
@@ -25,6 +26,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let all = case.requests();
     let mut violations = Vec::new();
     let mut served_count = 0_u32;
+    let mut openers = None;
     for request in all {
         let Some(&let_go_ms) = after.get(&request.begin.ordinal) else {
             continue;
@@ -45,6 +47,8 @@ fn judge(case: &Case<'_>) -> Verdict {
             || request.outlasts_patience(plan, all)
             || is_crossed(trace, request, end)
             || is_too_large(case, request, end)
+            // Who comes with the id of somebody else's session is turned away, whatever its runtime does (I27).
+            || is_stranger(openers.get_or_insert_with(|| owners::openers(case)), plan, request)
             || happened(case, &request.session, request.begin.ordinal, end.ordinal, ends_session);
         if !is_excused {
             violations.push(refused(request, end, let_go_ms));
@@ -145,6 +149,29 @@ mod tests {
             found.pending.as_deref(),
             Some("s1: runtime let go at 1021 ms, call begun at 5020 ms has no answer")
         );
+    }
+
+    #[test]
+    fn who_comes_with_the_id_of_another_account_is_no_user_of_it() {
+        let turned_away = |account: &str| {
+            let mut plan = plan();
+            let mut other = plan.clients[0].clone();
+            (other.name, other.account) = ("s2".to_owned(), account.to_owned());
+            plan.clients.push(other);
+            let begin = [("request", 90_u64.into()), ("op", "call".into())];
+            let end = [("request", 90_u64.into()), ("outcome", "refused".into()), ("status", 403_u64.into())];
+            let open = [("request", 89_u64.into()), ("op", "open".into())];
+            let opened = [("request", 89_u64.into()), ("outcome", "answered".into()), ("status", 200_u64.into())];
+            let has_own =
+                story().history(1_900, "s2", "request.begin", &open).history(1_950, "s2", "request.end", &opened);
+            let adopted = has_own.history(2_000, "s2", "session.adopted", &[("of", "s1".into())]);
+            let called =
+                adopted.history(2_100, "s2", "request.begin", &begin).history(2_110, "s2", "request.end", &end);
+            INVARIANT.judge(&plan, &called.build())
+        };
+        assert_eq!(turned_away("somebody-else"), Verdict::Held);
+        let own = plan().clients[0].account.clone();
+        assert!(matches!(turned_away(&own), Verdict::Violated(_)));
     }
 
     #[test]

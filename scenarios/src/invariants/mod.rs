@@ -33,6 +33,7 @@ mod idle_runtime_is_released;
 mod init_failures_are_captured;
 mod known_organization_needs_no_database;
 mod leases_are_returned;
+mod leases_spare_the_deadline;
 mod listeners_are_not_given_up;
 mod listeners_coexist;
 mod live_write_survives_the_store;
@@ -117,6 +118,7 @@ pub const ALL: &[Invariant] = &[
     durable_identity_survives::INVARIANT,
     stored_answers_are_kept::INVARIANT,
     leases_are_returned::INVARIANT,
+    leases_spare_the_deadline::INVARIANT,
     paused_executions_are_findable::INVARIANT,
     execution_ids_are_unique::INVARIANT,
     a_resume_can_be_repeated::INVARIANT,

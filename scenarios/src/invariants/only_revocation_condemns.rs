@@ -1,6 +1,6 @@
 //! I29: a session is condemned by its client's end or by a provider that says no, and by nothing else.
 
-use super::owners::{openers, whose};
+use super::owners::{is_stranger, openers};
 use super::requests::Request;
 use super::{Case, Invariant, Kind, Verdict, Violation};
 use crate::plan::Token;
@@ -22,9 +22,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let openers = openers(case);
     // Nobody is heard whom nobody knows, or who is a stranger to the session (session-core §2.1).
     let ends = |request: &Request| {
-        let opener = openers.get(&request.session).map(|(_, opener)| opener);
-        let is_stranger = opener.zip(whose(plan, request)).is_some_and(|(opener, caller)| *opener != caller);
-        request.op() == "close" && request.token(plan) != Token::Expired && !is_stranger
+        request.op() == "close" && request.token(plan) != Token::Expired && !is_stranger(&openers, plan, request)
     };
     let mut violations = Vec::new();
     for event in trace.named(Stream::State, "condemned") {

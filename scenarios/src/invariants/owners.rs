@@ -28,6 +28,13 @@ pub fn openers(case: &Case<'_>) -> BTreeMap<String, (u32, Owner)> {
     openers
 }
 
+/// Whether a request comes with the identity of somebody else than who opened its session; false where one of them is not
+/// known.
+pub fn is_stranger(openers: &BTreeMap<String, (u32, Owner)>, plan: &Plan, request: &Request<'_>) -> bool {
+    let opener = openers.get(&request.session).map(|(_, opener)| opener);
+    opener.zip(whose(plan, request)).is_some_and(|(opener, caller)| *opener != caller)
+}
+
 /// As whom a request comes; nothing for a client that the plan does not know.
 pub fn whose(plan: &Plan, request: &Request<'_>) -> Option<Owner> {
     let client = plan.clients.iter().find(|client| client.name == request.client())?;

@@ -66,6 +66,9 @@ fn plan(seed: Seed) -> Plan {
             _ => {}
         }
     }
+    if draft.rng("cap").chance(1, 3) {
+        asked_by_the_cap(&mut draft);
+    }
     if rng.chance(1, 2) {
         let mut client = ClientDraft::new(1, rng.below(500));
         client.open();
@@ -75,4 +78,14 @@ fn plan(seed: Seed) -> Plan {
         draft.client(client);
     }
     draft.until_idle()
+}
+
+/// A client whose session has no place beside those that are built: one of them is asked for its runtime.
+fn asked_by_the_cap(draft: &mut Draft) {
+    let mut rng = draft.rng("asker");
+    draft.cap(1);
+    let mut client = ClientDraft::new(2, rng.between(2_000, 4_000));
+    client.open();
+    client.call(&mut rng, 0);
+    draft.client(client);
 }
