@@ -10,6 +10,7 @@ mod code;
 pub mod edit;
 pub mod element;
 mod irrelevant;
+mod json;
 mod kind;
 mod literal;
 mod name;
