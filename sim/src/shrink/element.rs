@@ -1,6 +1,6 @@
 //! What a plan can do without: one list of everything that can be taken out of it, and the plan without some of it.
 
-use super::json;
+use super::json::{self, Path, Segment};
 use scenarios::decision::DecisionName;
 use scenarios::plan::{Effect, Plan, When, client_of};
 use std::collections::BTreeSet;
@@ -24,9 +24,9 @@ pub enum Element {
     Call(usize, usize),
     /// A value of a stored object, by its key.
     Value(usize, String),
-    /// A field within a value of a stored object: the key of the value, then the names down to the field.
+    /// A field or list element within a value of a stored object: the key of the value, then the way down to it.
     Field(usize, Path),
-    /// A field of the arguments of a call.
+    /// A field or list element of the arguments of a call.
     Argument(usize, usize, Path),
     /// The alarm of a stored object.
     Alarm(usize),
@@ -35,9 +35,6 @@ pub enum Element {
     /// A pinned decision, by its name.
     Pin(String),
 }
-
-/// Names from the outside in.
-pub type Path = Vec<String>;
 
 /// Everything that can be taken out, what is whole before its parts, and pins last.
 pub fn elements(plan: &Plan) -> Vec<Element> {
@@ -59,14 +56,14 @@ pub fn elements_without_pins(plan: &Plan) -> Vec<Element> {
     for (at, caller) in plan.callers.iter().enumerate() {
         list.extend((0..caller.calls.len()).map(|call| Element::Call(at, call)));
         for (call, each) in caller.calls.iter().enumerate() {
-            list.extend(json::fields(&each.arguments).into_iter().map(|path| Element::Argument(at, call, path)));
+            list.extend(json::parts(&each.arguments).into_iter().map(|path| Element::Argument(at, call, path)));
         }
     }
     for (at, stored) in plan.storage.iter().enumerate() {
         list.extend(stored.values.keys().map(|key| Element::Value(at, key.clone())));
         for (key, value) in &stored.values {
-            let of_key = |path: Path| std::iter::once(key.clone()).chain(path).collect();
-            list.extend(json::fields(value).into_iter().map(|path| Element::Field(at, of_key(path))));
+            let of_key = |path: Path| std::iter::once(Segment::Name(key.clone())).chain(path).collect();
+            list.extend(json::parts(value).into_iter().map(|path| Element::Field(at, of_key(path))));
         }
         list.extend(stored.alarm_at_ms.map(|_| Element::Alarm(at)));
         list.extend((0..stored.paused.len()).map(|paused| Element::Paused(at, paused)));
@@ -136,15 +133,14 @@ pub fn without(plan: &Plan, gone: &BTreeSet<Element>) -> Plan {
     cut
 }
 
-/// Takes fields out, while everything stands where the elements say.
+/// Takes parts of structured values out, while everything stands where the elements say: the last of a list first.
 fn cut_fields(plan: &mut Plan, gone: &BTreeSet<Element>) {
-    for element in gone {
+    for element in gone.iter().rev() {
         match element {
             Element::Field(stored, path) => {
-                let value = path
-                    .split_first()
-                    .and_then(|(key, path)| Some((plan.storage.get_mut(*stored)?.values.get_mut(key)?, path)));
-                value.into_iter().for_each(|(value, path)| json::remove(value, path));
+                let Some((key, within)) = path.split_first() else { continue };
+                let value = json::at_mut(plan, json::Root::Values(*stored), std::slice::from_ref(key));
+                value.into_iter().for_each(|value| json::remove(value, within));
             }
             Element::Argument(caller, call, path) => {
                 let call = plan.callers.get_mut(*caller).and_then(|caller| caller.calls.get_mut(*call));

@@ -15,6 +15,7 @@ mod kind;
 mod literal;
 mod name;
 pub mod number;
+mod owner;
 mod search;
 mod setting;
 mod statement;
