@@ -63,6 +63,8 @@ pub enum Edit {
     MergeOwners(Owners, usize),
     /// Accounts and organisations are called by where they come first.
     RenameOwners,
+    /// One of them is.
+    RenameOwner(Owners, usize),
     /// Everything is called by its place.
     Rename,
     /// A session is called by its place.
@@ -91,7 +93,9 @@ pub fn edits(plan: &Plan) -> Vec<Edit> {
         list.extend([1, 2].map(|number| Edit::Account(client, number)));
     }
     for of in [Owners::Accounts, Owners::Organizations] {
-        list.extend((1..owner::owners(plan, of).len()).map(|other| Edit::MergeOwners(of, other)));
+        let count = owner::owners(plan, of).len();
+        list.extend((1..count).map(|other| Edit::MergeOwners(of, other)));
+        list.extend((0..count).map(|one| Edit::RenameOwner(of, one)));
     }
     list.push(Edit::RenameOwners);
     for (at, client) in plan.clients.iter().enumerate() {
@@ -188,6 +192,7 @@ impl Edit {
             Self::Account(client, number) => owner::with_account(plan, *client, *number),
             Self::MergeOwners(of, other) => owner::merged(plan, *of, *other),
             Self::RenameOwners => Some(owner::renamed(plan)),
+            Self::RenameOwner(of, one) => owner::renamed_one(plan, *of, *one),
             Self::SwapSteps(client, first) => action::swapped(plan, *client, *first),
             Self::SwapCallers(first) => Some(name::swapped_callers(plan, *first)),
             Self::SwapClients(first) => Some(name::swapped_clients(plan, *first)),

@@ -170,10 +170,7 @@ mod tests {
     fn each_part_is_found_and_can_go() {
         let value = json!({"a": {"b": 1, "c": {"d": []}}, "e": [{"f": 1}, 2]});
         let all = parts(&value);
-        assert_eq!(
-            all.iter().map(told).collect::<Vec<_>>(),
-            ["a", "a.b", "a.c", "a.c.d", "e", "e.0", "e.0.f", "e.1"]
-        );
+        assert_eq!(all.iter().map(told).collect::<Vec<_>>(), ["a", "a.b", "a.c", "a.c.d", "e", "e.0", "e.0.f", "e.1"]);
         for path in &all {
             let mut cut = value.clone();
             remove(&mut cut, path);

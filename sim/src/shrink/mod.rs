@@ -126,6 +126,7 @@ pub fn shrink(
         run_max: budget.runs.saturating_sub(1).max(2),
         run_count: 1,
         best: concrete(plan, &base),
+        needs_switches: false,
         refused: BTreeSet::new(),
         known: base.findings.iter().map(|found| found.signature.clone()).collect(),
         others: BTreeMap::new(),
@@ -138,6 +139,7 @@ pub fn shrink(
             "{target} does not show any more once the decisions of the plan's entropy are pinned: the harness does not repeat this run"
         )));
     }
+    search.learn_needs().map_err(error_of)?;
     let mut irrelevant = Vec::new();
     let mut ending = ending_of(search.run())?;
     if ending == Ending::Minimal {

@@ -268,7 +268,8 @@ mod tests {
         let paused = |execution: &str| PausedPlan { execution: execution.to_owned(), code: "return 1".to_owned() };
         plan.storage[0].session = "old2".to_owned();
         plan.storage[0].paused = vec![paused("exec-2-1"), paused("exec-2-2"), paused("exec-2-1")];
-        let values = [("__ps_name", json!("streamable-http:old2")), ("held:exec-2-2", json!({"by": ["old2", "old21"]}))];
+        let values =
+            [("__ps_name", json!("streamable-http:old2")), ("held:exec-2-2", json!({"by": ["old2", "old21"]}))];
         plan.storage[0].values = values.map(|(key, value)| (key.to_owned(), value)).into();
         let arguments = json!({"executionId": "exec-2-1"});
         let call = CallPlan { at_ms: 0, session: "old2".into(), method: "init".into(), arguments, overlap: false };

@@ -90,6 +90,13 @@ pub fn renamed(plan: &Plan) -> Plan {
     })
 }
 
+/// The plan in which one of them is called by where it comes first; none when another is called so.
+pub fn renamed_one(plan: &Plan, of: Owners, one: usize) -> Option<Plan> {
+    let (all, name) = (owners(plan, of), of.name(one + 1));
+    let is_free = !all.contains(&name);
+    is_free.then(|| Some(rename(plan, of, &BTreeMap::from([(all.get(one)?.clone(), name)]))))?
+}
+
 fn rename(plan: &Plan, of: Owners, names: &BTreeMap<String, String>) -> Plan {
     let mut changed = with_words(plan, names);
     for client in &mut changed.clients {

@@ -39,6 +39,12 @@ pub struct Weight {
 }
 
 impl Weight {
+    /// Things not called by their place.
+    #[cfg(test)]
+    pub fn misnamed(&self) -> u64 {
+        self.misnamed
+    }
+
     /// The weight of a plan without entropy.
     pub fn of(plan: &Plan) -> Self {
         let costs = numbers(plan).into_iter().map(|(place, number)| cost(&place, number));
