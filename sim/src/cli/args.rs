@@ -122,9 +122,10 @@ pub fn folder(text: &str) -> Result<PathBuf, String> {
 /// # Errors
 /// A sentence with the accepted forms.
 pub fn seeds(text: &str) -> Result<Range<u64>, String> {
-    let SeedRange { from, to, includes_to } = seed_range(text)?;
-    let to = to.ok_or("expected A..B, the seeds from A up to and without B, or A..=B")?.0;
-    let from = from.0;
+    let form = "expected A..B, the seeds from A up to and without B, or A..=B with B";
+    let range = if text.contains("..") { seed_range(text)? } else { return Err(form.to_owned()) };
+    let SeedRange { from: Seed(from), to, includes_to } = range;
+    let to = to.ok_or(form)?.0;
     if includes_to {
         return Err("the largest seed is in no range of this command: run it by itself, with `--seed`".to_owned());
     }

@@ -139,9 +139,9 @@ pub fn shrink(
             "{target} does not show any more once the decisions of the plan's entropy are pinned: the harness does not repeat this run"
         )));
     }
-    search.learn_needs().map_err(error_of)?;
     let mut irrelevant = Vec::new();
-    let mut ending = ending_of(search.run())?;
+    let done = search.learn_needs().and_then(|()| search.run());
+    let mut ending = ending_of(done)?;
     if ending == Ending::Minimal {
         // A budget that ends here leaves less to say, and the plan as minimal as it is.
         ending = match ending_of(irrelevant::find(&mut search, &mut irrelevant))? {

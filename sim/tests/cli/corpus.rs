@@ -238,7 +238,8 @@ fn a_plan_is_kept_once_for_the_same() {
 fn a_shrunk_plan_is_kept_with_the_seed_that_it_was_drawn_from() {
     let scratch = Scratch::new("corpus-shrunk");
     let defect = ["--defect", "idle-alarm-not-rearmed"];
-    let ran = scratch.sim(&[&["shrink", "--scenario", SCENARIO, "--seed", "7"], &defect[..]].concat());
+    let signature = ["--signature", "liveness/idle-runtime-is-released/session"];
+    let ran = scratch.sim(&[&["shrink", "--scenario", SCENARIO, "--seed", "7"], &defect[..], &signature[..]].concat());
     assert!(ran.stdout.contains("seed 7 "), "{}", ran.shown());
     let file = scratch.files().into_iter().find(|file| file.ends_with("shrunk.json")).expect("a shrunk plan");
     let plan: Json = serde_json::from_slice(&scratch.read(&file)).expect("JSON");
