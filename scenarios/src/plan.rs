@@ -49,7 +49,7 @@ pub struct Plan {
     pub version: u32,
     /// Id of the scenario that drew it (`idle/stream-stays-open`); provenance, and free text for plans made by hand.
     pub scenario: String,
-    /// The seed it was drawn from; provenance only, a run takes nothing from it.
+    /// The seed it was drawn from, 0 in one that was shrunk; provenance only, a run takes nothing from it.
     pub seed: Seed,
     /// Source of unpinned decisions; without it every unpinned decision takes its calm default, 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]

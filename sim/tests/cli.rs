@@ -19,6 +19,8 @@ mod corpus;
 mod defects;
 #[path = "cli/findings.rs"]
 mod findings;
+#[path = "cli/fuzz.rs"]
+mod fuzz;
 #[path = "cli/process.rs"]
 mod process;
 #[path = "cli/reach.rs"]

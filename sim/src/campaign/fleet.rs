@@ -7,7 +7,7 @@ use crate::supervisor::{Job, Known, LostBy, Worker, WorkerSpec};
 use crate::trial::{Answer, TrialOptions};
 use scenarios::catalog::{self, Scenario};
 use scenarios::seed::Seed;
-use std::ops::Range;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,7 +28,7 @@ pub struct Orders {
 }
 
 /// A block of seeds that was dealt: its place in the order, and its seeds.
-pub type Block = (u64, Range<u64>);
+pub type Block = (u64, RangeInclusive<u64>);
 
 /// What became of a block: results of its first seeds, all of them unless it was cut short, and why if it failed.
 pub struct BlockResult {
@@ -75,7 +75,7 @@ impl<'a> Hand<'a> {
 
     /// Runs a block, then repeats some of it from its end: a run must not hang on those before it, and that shows only
     /// when it has others before it the second time.
-    fn block(&mut self, index: u64, seeds: Range<u64>) -> BlockResult {
+    fn block(&mut self, index: u64, seeds: RangeInclusive<u64>) -> BlockResult {
         let mut block = BlockResult { index, results: Vec::new(), error: None, notes: Vec::new() };
         for seed in seeds.clone() {
             if self.stop.load(Ordering::Relaxed) {

@@ -43,13 +43,20 @@ impl Record {
     /// The seed that is folded next; none when all were.
     pub fn next_seed(&self) -> Option<Seed> {
         let next = self.options.from.0.checked_add(self.seed_count)?;
-        // The largest seed stands for the end of a range without one.
-        (next < self.options.to.map_or(u64::MAX, |to| to.0)).then_some(Seed(next))
+        self.last_seed().filter(|last| next <= last.0).map(|_| Seed(next))
+    }
+
+    /// The last seed of the range; of one without an end the one before the largest.
+    pub fn last_seed(&self) -> Option<Seed> {
+        let to = self.options.to.map_or(u64::MAX, |to| to.0);
+        if self.options.includes_to { Some(Seed(to)) } else { to.checked_sub(1).map(Seed) }
     }
 
     /// How many seeds there are in all, if that is known.
     pub fn seed_total(&self) -> Option<u64> {
-        self.options.to.map(|to| to.0.saturating_sub(self.options.from.0))
+        let without_to = self.options.to?.0.saturating_sub(self.options.from.0);
+        // Nobody comes to the end of the range of all, of which one is not counted.
+        Some(without_to.saturating_add(u64::from(self.options.includes_to)))
     }
 
     /// Findings that no baseline knows.

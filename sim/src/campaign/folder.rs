@@ -91,8 +91,15 @@ impl Folder {
 pub fn default_name(options: &CampaignOptions) -> String {
     let told = serde_json::to_string(options).expect("options are plain data");
     let key = xxh3_64(format!("{} {told}", env!("SIM_BUILD")).as_bytes()) >> 32;
-    let to = options.to.map_or(String::new(), |to| to.to_string());
-    format!("{}..{to}-{key:08x}", options.from)
+    format!("{options}-{key:08x}")
+}
+
+/// The options of the campaign in a folder; none when there is none yet.
+///
+/// # Errors
+/// As of [`Folder::open`], for what is no campaign.
+pub fn recorded_options(path: &Path) -> Result<Option<CampaignOptions>, Error> {
+    Ok(read_record(path)?.map(|record| record.options))
 }
 
 fn read_record(path: &Path) -> Result<Option<Record>, Error> {
@@ -179,7 +186,7 @@ fn going_on(path: &Path, mut found: Record, options: CampaignOptions, existing: 
 /// The first option that is not the same, as it is typed.
 fn differing(one: &CampaignOptions, other: &CampaignOptions) -> Option<&'static str> {
     let checks = [
-        ("--seeds", one.from == other.from && one.to == other.to),
+        ("--seeds", (one.from, one.to, one.includes_to) == (other.from, other.to, other.includes_to)),
         ("--scenario", one.scenarios == other.scenarios),
         ("--defect, --set or --core", one.changes == other.changes),
         ("--twice", one.is_twice == other.is_twice),

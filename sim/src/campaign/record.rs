@@ -9,6 +9,7 @@ use scenarios::document::without_doubles;
 use scenarios::seed::Seed;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Version of the format of a record.
 pub const VERSION: u32 = 1;
@@ -55,6 +56,9 @@ pub struct CampaignOptions {
     pub from: Seed,
     /// The seed after the last; absent for a campaign that only time, a person or `stop_after` ends.
     pub to: Option<Seed>,
+    /// Whether that seed is run too: so only with the largest, which no seed comes after.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub includes_to: bool,
     /// Ids of the scenarios that seeds pick from, in the order of the catalog.
     pub scenarios: Vec<String>,
     /// Arguments that change what is drawn: `--defect=…`, `--set=…`, `--core=…`.
@@ -80,6 +84,7 @@ impl CampaignOptions {
         Self {
             from,
             to,
+            includes_to: false,
             scenarios,
             changes: Vec::new(),
             is_twice: false,
@@ -89,6 +94,14 @@ impl CampaignOptions {
             run_limit_s: RUN_LIMIT_S,
             memory_limit_mib: MEMORY_LIMIT_MIB,
         }
+    }
+}
+
+/// The seeds as they are typed: `0..100`, `7..`, or with the largest seed `0..=18446744073709551615`.
+impl fmt::Display for CampaignOptions {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dots = if self.includes_to { "..=" } else { ".." };
+        write!(out, "{}{dots}{}", self.from, self.to.map_or(String::new(), |to| to.to_string()))
     }
 }
 

@@ -75,8 +75,9 @@ pub fn search(
 /// Deals blocks and folds what comes back.
 struct Dealer {
     deal: Option<Sender<Block>>,
-    next_seed: u64,
-    end_seed: u64,
+    /// The first that was not dealt yet; none when all were.
+    next_seed: Option<u64>,
+    last_seed: u64,
     dealt: u64,
     folded: u64,
     ahead: u64,
@@ -87,10 +88,10 @@ struct Dealer {
 
 impl Dealer {
     fn new(record: &Record, deal: Sender<Block>, ahead: u64) -> Self {
-        let next_seed = record.next_seed().map_or(0, |seed| seed.0);
-        let end_seed = record.options.to.map_or(u64::MAX, |to| to.0);
+        let next_seed = record.next_seed().map(|seed| seed.0);
+        let last_seed = record.last_seed().map_or(0, |seed| seed.0);
         let waiting = BTreeMap::new();
-        Self { deal: Some(deal), next_seed, end_seed, dealt: 0, folded: 0, ahead, waiting, is_cut: false }
+        Self { deal: Some(deal), next_seed, last_seed, dealt: 0, folded: 0, ahead, waiting, is_cut: false }
     }
 
     fn run(
@@ -115,13 +116,16 @@ impl Dealer {
     }
 
     fn deal_ahead(&mut self) {
-        while self.dealt < self.folded + self.ahead && self.next_seed < self.end_seed {
-            let end = self.next_seed.saturating_add(BLOCK_SEEDS).min(self.end_seed);
-            let block = (self.dealt, self.next_seed..end);
+        while let Some(first) = self.next_seed
+            && self.dealt < self.folded + self.ahead
+            && first <= self.last_seed
+        {
+            let last = first.saturating_add(BLOCK_SEEDS - 1).min(self.last_seed);
+            let block = (self.dealt, first..=last);
             if self.deal.as_ref().is_none_or(|deal| deal.send(block).is_err()) {
                 return;
             }
-            self.next_seed = end;
+            self.next_seed = last.checked_add(1);
             self.dealt += 1;
         }
     }

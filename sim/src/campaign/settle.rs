@@ -96,13 +96,18 @@ impl Settling<'_> {
     ) -> Result<FindingOutcome, Error> {
         match self.finding(signature, row, plan, met) {
             Err(Error::Interrupted) if !self.is_hurried => {
-                self.is_hurried = true;
-                crate::interrupt::answer();
-                self.progress.note("fuzz: stopping, findings are told as they are, and `--resume` makes them small later; once more ends it at once");
+                self.hurry();
                 self.finding(signature, row, plan, met)
             }
             done => done,
         }
+    }
+
+    /// What comes now is told as it is; the next interruption ends it.
+    fn hurry(&mut self) {
+        self.is_hurried = true;
+        crate::interrupt::answer();
+        self.progress.note("fuzz: stopping, findings are told as they are, and `--resume` makes them small later; once more ends it at once");
     }
 
     fn finding(
@@ -155,6 +160,8 @@ impl Settling<'_> {
             self.keep(&found, file, shown.to_json().as_bytes())?;
             found.commands.push(replay(&found, file));
         }
+        // A shrunk plan does not tell what it was drawn from any more.
+        report.seed = row.seed.to_string();
         report.reproduce = found.commands.clone();
         if let Some(block) = report.blocks.first() {
             (found.claim, found.what) = (block.claim.clone(), block.what.clone());
@@ -200,7 +207,8 @@ impl Settling<'_> {
             met.entry(other).or_insert_with(|| (of_met("met while another finding was cut down"), least));
         }
         match shrinking.ending {
-            Ending::Interrupted => return Err(Error::Interrupted),
+            // The least plan so far is told, as one that is not minimal.
+            Ending::Interrupted => self.hurry(),
             Ending::Harness { what, plan } => {
                 let broken = Signature::new(ExitCode::Harness, "harness-works", &general(&what));
                 met.entry(broken).or_insert_with(|| (of_met(&what), *plan));

@@ -117,15 +117,17 @@ pub fn folder(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Reads `A..B`, the seeds from A up to and without B.
+/// Reads `A..B`, the seeds from A up to and without B, or `A..=B`, those up to and with B.
 ///
 /// # Errors
-/// A sentence with the accepted form.
+/// A sentence with the accepted forms.
 pub fn seeds(text: &str) -> Result<Range<u64>, String> {
-    let (from, to) = text.split_once("..").ok_or("expected A..B, the seeds from A up to and without B")?;
-    let (from, to) = (seed(from)?.0, seed(to)?.0);
-    if from >= to {
-        return Err(NO_SEED.to_owned());
+    let form = "expected A..B, the seeds from A up to and without B, or A..=B with B";
+    let range = if text.contains("..") { seed_range(text)? } else { return Err(form.to_owned()) };
+    let SeedRange { from: Seed(from), to, includes_to } = range;
+    let to = to.ok_or(form)?.0;
+    if includes_to {
+        return Err("the largest seed is in no range of this command: run it by itself, with `--seed`".to_owned());
     }
     if to - from > 1_000_000 {
         return Err("more than 1000000 seeds: take a shorter range".to_owned());
@@ -140,21 +142,29 @@ pub struct SeedRange {
     pub from: Seed,
     /// The one after the last.
     pub to: Option<Seed>,
+    /// Whether that is the last itself: so only where it is the largest seed, which no seed comes after.
+    pub includes_to: bool,
 }
 
-/// Reads `A..B`, or `A..` for seeds without an end.
+/// Reads `A..B`, `A..=B`, or `A..` for seeds without an end.
 ///
 /// # Errors
 /// A sentence with the accepted forms.
 pub fn seed_range(text: &str) -> Result<SeedRange, String> {
-    let form = "expected A..B, the seeds from A up to and without B, or A.. for seeds without an end";
+    let form = "expected A..B, the seeds from A up to and without B, A..=B with B, or A.. for seeds without an end";
     let (from, to) = text.split_once("..").ok_or(form)?;
     let from = seed(from)?;
-    let to = if to.is_empty() { None } else { Some(seed(to)?) };
-    if to.is_some_and(|to| to <= from) {
+    let last = to.strip_prefix('=').map(seed).transpose()?;
+    let (to, includes_to) = match last {
+        Some(Seed(u64::MAX)) => (Some(Seed(u64::MAX)), true),
+        Some(Seed(last)) => (Some(Seed(last + 1)), false),
+        None if to.is_empty() => (None, false),
+        None => (Some(seed(to)?), false),
+    };
+    if to.is_some_and(|to| to <= from && !includes_to) {
         return Err(NO_SEED.to_owned());
     }
-    Ok(SeedRange { from, to })
+    Ok(SeedRange { from, to, includes_to })
 }
 
 /// Reads a time of whole seconds, minutes or hours: `90s`, `10m`, `2h`.
@@ -267,10 +277,15 @@ mod tests {
 
     #[test]
     fn a_range_may_have_no_end_and_any_length() {
-        let range = |from: u64, to: Option<u64>| Ok(SeedRange { from: Seed(from), to: to.map(Seed) });
+        let range =
+            |from: u64, to: Option<u64>| Ok(SeedRange { from: Seed(from), to: to.map(Seed), includes_to: false });
         assert_eq!(seed_range("0..100000000"), range(0, Some(100_000_000)));
         assert_eq!(seed_range("7.."), range(7, None));
-        for wrong in ["", "5", "..5", "5..5", "9..2", "a..b", "..", "1..-2", "1...2"] {
+        assert_eq!(seed_range("3..=7"), range(3, Some(8)));
+        assert_eq!(seed_range("5..=5"), range(5, Some(6)));
+        let largest = SeedRange { from: Seed(u64::MAX), to: Some(Seed(u64::MAX)), includes_to: true };
+        assert_eq!(seed_range("18446744073709551615..=18446744073709551615"), Ok(largest));
+        for wrong in ["", "5", "..5", "5..5", "9..2", "9..=2", "5..=", "5..==6", "a..b", "..", "1..-2", "1...2"] {
             assert!(seed_range(wrong).is_err(), "{wrong}");
         }
     }
@@ -288,7 +303,18 @@ mod tests {
     fn a_range_of_seeds_is_read_without_its_end() {
         assert_eq!(seeds("0..20"), Ok(0..20));
         assert_eq!(seeds("0x10..1_000"), Ok(16..1000));
-        for wrong in ["", "5", "5..5", "9..2", "a..b", "..", "0..18446744073709551615"] {
+        assert_eq!(seeds("0..=20"), Ok(0..21));
+        for wrong in [
+            "",
+            "7..",
+            "18446744073709551615..=18446744073709551615",
+            "5",
+            "5..5",
+            "9..2",
+            "a..b",
+            "..",
+            "0..18446744073709551615",
+        ] {
             assert!(seeds(wrong).is_err(), "{wrong}");
         }
     }

@@ -14,10 +14,11 @@ use crate::files;
 use crate::supervisor::WorkerSpec;
 use crate::text::table;
 use crate::trial::InWorker;
-use scenarios::plan::Core;
+use scenarios::plan::{Core, Plan};
+use scenarios::seed::Seed;
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use text::{json_entry, json_verdict, keeps_of, lines, row, shown, sum};
 
@@ -65,6 +66,9 @@ struct AddArgs {
     /// Core that it is kept for, where it is not the plan's
     #[arg(long, value_name = "CORE")]
     core: Option<CoreName>,
+    /// Seed that a shrunk plan was drawn from; looked for beside the plan when absent
+    #[arg(long, value_name = "N", value_parser = args::seed)]
+    drawn_from: Option<Seed>,
     /// Number or heading in FINDINGS.md
     #[arg(long, value_name = "FINDING")]
     finding: Option<String>,
@@ -167,8 +171,12 @@ fn add(add: &AddArgs, console: &mut Console) -> Result<ExitCode, Error> {
         Error::Harness(told) => Error::harness(format!("{}: {told}", files::shown(&add.file))),
         Error::Interrupted => Error::Interrupted,
     };
-    let entry = record::record(&plan, keeps, add.expect_failure, &mut worker(add.run_limit_s)).map_err(in_file)?;
-    let file = add.common.store().add(&name, &entry)?;
+    let store = add.common.store();
+    let mut entry = record::record(&plan, keeps, add.expect_failure, &mut worker(add.run_limit_s)).map_err(in_file)?;
+    if plan.seed == Seed(0) {
+        entry.provenance.seed = add.drawn_from.or_else(|| drawn_from(&add.file, &plan)).unwrap_or(plan.seed);
+    }
+    let file = store.add(&name, &entry)?;
     tell(&add.common, console, &name, &file, "kept", |out| {
         let _ = writeln!(out, "  keeps      {}", keeps_of(&entry.keeps));
         let _ = writeln!(out, "  as it is   {}", shown(&entry.expected.as_it_is));
@@ -178,6 +186,15 @@ fn add(add: &AddArgs, console: &mut Console) -> Result<ExitCode, Error> {
         let (pins, streams) = (entry.plan.pins.len(), entry.point.decisions.len());
         let _ = writeln!(out, "  decisions  {pins} pinned, {streams} streams");
     })
+}
+
+/// The seed that a shrunk plan was drawn from, which it does not say itself: that of the plan which a campaign put beside
+/// it, or the one that its folder is called after, as `sim shrink` does.
+fn drawn_from(file: &Path, plan: &Plan) -> Option<Seed> {
+    let folder = file.parent()?;
+    let beside = args::plan_file(&folder.join("plan.json")).ok().filter(|beside| beside.scenario == plan.scenario);
+    let by_name = || folder.file_name()?.to_str()?.split_once('-')?.0.parse().ok();
+    beside.map(|beside| beside.seed).or_else(by_name)
 }
 
 /// Tells what became of one entry.

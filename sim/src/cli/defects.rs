@@ -43,16 +43,16 @@ pub struct Args {
     /// Only this scenario; may be repeated
     #[arg(long = "scenario", value_name = "ID", requires = "run")]
     scenarios: Vec<String>,
-    /// Start so often, each 1000 seeds further on, and tell the median of the seeds that were needed
+    /// Start so often, 1 to 1000 times, each 1000 seeds further on, and tell the median of the seeds that were needed
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000), requires = "run")]
     starts: u64,
-    /// The seeds that each defect gets, from A up to and without B [default: 0..2000, with several starts 0..300]
+    /// The seeds that each defect gets, from A up to and without B, or `A..=B` with B [default: 0..2000, with several starts 0..300]
     #[arg(long, value_name = "A..B", value_parser = args::seeds, requires = "run")]
     seeds: Option<Range<u64>>,
-    /// Workers at the same time; as many as there are cores when absent
+    /// Workers at the same time, 1 to 1024; as many as there are cores when absent
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1_024), requires = "run")]
     jobs: Option<u16>,
-    /// Wall-clock time that one run may take, in seconds
+    /// Wall-clock time that one run may take, 1 to 86400 seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     run_limit_s: u64,
     /// Write the table into this file, between its two marker lines; it is of all defects and several starts

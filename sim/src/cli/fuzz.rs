@@ -1,7 +1,9 @@
 //! `sim fuzz`: a campaign over many seeds; what it finds is folded, run again, cut down and kept.
 
+mod seeds;
+
 use super::args::{self, Changes, Format};
-use super::console::Console;
+use super::console::{Console, complain};
 use super::workers::Workers;
 use crate::campaign::baseline::Baseline;
 use crate::campaign::fleet::Orders;
@@ -31,10 +33,12 @@ const SAVE_EVERY: Duration = Duration::from_secs(1);
 /// Arguments of `sim fuzz`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// The seeds to run, from A up to and without B; `A..` goes on until time or a person ends it
+    /// The seeds to run, from A up to and without B, or `A..=B` with B; `A..` goes on until time or a person ends it, and
+    /// leaves out the largest seed, 18446744073709551615, which only `A..=B` can name
     #[arg(long, value_name = "A..B", value_parser = args::seed_range)]
     seeds: Option<args::SeedRange>,
-    /// How many seeds to run, from the first of `--seeds`, else from one that is drawn and printed first
+    /// How many seeds to run, from the first of `--seeds`, which must have so many, else from one that is drawn and
+    /// printed first
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     runs: Option<u64>,
     /// Stop after this time, such as `90s`, `10m` or `2h`
@@ -56,8 +60,9 @@ pub struct Args {
     /// Folder of the campaign [default: a folder in `reports/fuzz` for this build and these options]
     #[arg(long, value_name = "DIR", value_parser = super::args::folder)]
     out: Option<PathBuf>,
-    /// Go on with the campaign in the folder; `--seeds` says with which
-    #[arg(long, requires = "seeds")]
+    /// Go on with the campaign in the folder: the one that `--out` names, which knows its seeds, or the one of these
+    /// `--seeds`
+    #[arg(long)]
     resume: bool,
     /// Signatures that are known: they are told, and only others fail
     #[arg(long, value_name = "FILE")]
@@ -65,7 +70,7 @@ pub struct Args {
     /// Write the signatures of this campaign as a baseline
     #[arg(long, value_name = "FILE")]
     write_baseline: Option<PathBuf>,
-    /// Runs that may be spent on cutting down one finding; 0 for none
+    /// Runs that may be spent on cutting down one finding, 10 to 1000000000; 0 for none
     #[arg(long, value_name = "COUNT", default_value_t = SHRINK_RUNS, value_parser = args::shrink_runs)]
     shrink_runs: u64,
     /// Fail with code 14 where a row of reach is dark and not excused by name (`sim reach`): any row, or with `--scenario`
@@ -116,7 +121,8 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
         is_reach_required: args.require_reach,
         command: command(args, &record),
         progress: &mut watch.progress,
-        is_hurried: false,
+        // Who stopped the search waits for what is known, and not for thousands of runs more.
+        is_hurried: record.ended == Some(End::Interrupted),
     };
     let settled = settle::settle(&mut settling);
     let was_hurried = settling.is_hurried;
@@ -134,8 +140,22 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     }
     // What was found is told even where it cannot be written.
     let written = write(&outcome, &folder, &baseline, args);
-    print(&outcome, args, console)?;
-    written.map(|()| outcome.exit_code())
+    let told = print(&outcome, args, console);
+    ended(outcome.exit_code(), [written, told])
+}
+
+/// How it ends where something could not be written. A place that a person must mend takes nothing from what was found:
+/// it is said, and only where nothing was found it is what the exit code tells.
+fn ended(found: ExitCode, done: [Result<(), Error>; 2]) -> Result<ExitCode, Error> {
+    let mut graver = None;
+    for error in done.into_iter().filter_map(Result::err) {
+        match error {
+            Error::Usage(_) if found != ExitCode::Held => complain(&format!("error: {error}")),
+            error if graver.is_none() => graver = Some(error),
+            error => complain(&format!("error: {error}")),
+        }
+    }
+    graver.map_or(Ok(found), Err)
 }
 
 /// What is written beside the folder takes the place of nothing but the baseline that was read; said before anything runs.
@@ -192,19 +212,21 @@ fn options(args: &Args, scenarios: &[&'static Scenario], baseline: &Baseline) ->
     let drawn = || {
         // Short enough to be typed, and far from the last seed: a campaign without an end goes up from here.
         let seed = Seed(args::drawn_seed().0 >> 16);
-        super::console::complain(&format!("fuzz: seeds from {seed}"));
+        complain(&format!("fuzz: seeds from {seed}"));
         seed
     };
-    let (from, end) = match args.seeds {
-        Some(args::SeedRange { from, to }) => (from, to),
-        None => (drawn(), None),
+    let range = match (args.seeds, seeds::gone_on_with(args)?) {
+        (Some(range), _) | (None, Some(range)) => range,
+        (None, None) => args::SeedRange { from: drawn(), to: None, includes_to: false },
     };
-    let counted = args.runs.map(|runs| from.0.saturating_add(runs));
-    let is_open = end.is_none() && counted.is_none() && args.time.is_none() && args.seeds.is_none();
-    let counted = counted.or(is_open.then(|| from.0.saturating_add(RUNS_DEFAULT)));
-    let to = end.map(|to| to.0).into_iter().chain(counted).min().map(Seed);
-    if to.unwrap_or(Seed(u64::MAX)) <= from {
-        return Err(Error::usage(format!("--seeds {from}..: no seed comes after {from}: begin with a smaller one")));
+    let is_open = range.to.is_none() && args.time.is_none() && args.seeds.is_none() && !args.resume;
+    let counted = args.runs.or(is_open.then_some(RUNS_DEFAULT));
+    let args::SeedRange { from, to, includes_to } =
+        counted.map_or(Ok(range), |runs| seeds::counted_from(range, runs))?;
+    if to.is_none() && from == Seed(u64::MAX) {
+        return Err(Error::usage(format!(
+            "--seeds {from}..: no seed comes after {from}: begin with a smaller one, or write {from}..={from}"
+        )));
     }
     let scenarios = scenarios.iter().map(|scenario| scenario.id.to_owned()).collect();
     Ok(CampaignOptions {
@@ -215,6 +237,7 @@ fn options(args: &Args, scenarios: &[&'static Scenario], baseline: &Baseline) ->
         shrink_runs: args.shrink_runs,
         run_limit_s: args.workers.run_limit_s(),
         memory_limit_mib: args.workers.memory_limit_mib(),
+        includes_to,
         ..CampaignOptions::new(from, to, scenarios)
     })
 }
@@ -234,9 +257,7 @@ fn existing(args: &Args) -> Existing {
 
 /// The arguments that run the same campaign again.
 fn command(args: &Args, record: &Record) -> String {
-    let CampaignOptions { from, to, .. } = &record.options;
-    let to = to.map_or(String::new(), |to| to.to_string());
-    let mut words = vec!["fuzz".to_owned(), format!("--seeds {from}..{to}")];
+    let mut words = vec!["fuzz".to_owned(), format!("--seeds {}", record.options)];
     words.extend(args.scenarios.iter().map(|scenario| format!("--scenario {scenario}")));
     words.extend(args.changes.as_arguments());
     words.extend(args.twice.then(|| "--twice".to_owned()));
@@ -312,7 +333,7 @@ impl Watcher for Watch<'_> {
         self.progress.tell(|| line);
         if interrupt::is_asked_for() {
             self.progress
-                .note("fuzz: stopping, what is known is being finished and made small; once more tells it as it is");
+                .note("fuzz: stopping, findings are told as they are, and `--resume` makes them small; once more ends it at once");
             return Ok(Some(End::Interrupted));
         }
         Ok(self.time.filter(|time| elapsed >= *time).map(|_| End::Time))
@@ -332,7 +353,7 @@ fn write(outcome: &Outcome, folder: &Folder, baseline: &Baseline, args: &Args) -
     let Some(path) = &args.write_baseline else { return Ok(()) };
     let is_timed_out = outcome.record.ended == Some(End::Time);
     if outcome.is_interrupted() || is_timed_out && is_read_too(args, path) {
-        super::console::complain(&format!(
+        complain(&format!(
             "{}: no baseline is written before the campaign is at its end: go on with it by `--resume`",
             files::shown(path)
         ));

@@ -22,7 +22,7 @@ use std::time::Duration;
 /// Arguments of `sim meta`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// The seeds to run, from A up to and without B
+    /// The seeds to run, from A up to and without B, or `A..=B` with B
     #[arg(long, value_name = "A..B", default_value = "0..20", value_parser = args::seeds)]
     seeds: Range<u64>,
     /// Only this scenario; may be repeated

@@ -20,12 +20,12 @@ use scenarios::seed::Seed;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Seeds that are run when none are named: those of the gate.
-const SEEDS_DEFAULT: args::SeedRange = args::SeedRange { from: Seed(0), to: Some(Seed(2_000)) };
+const SEEDS_DEFAULT: args::SeedRange = args::SeedRange { from: Seed(0), to: Some(Seed(2_000)), includes_to: false };
 
 /// Arguments of `sim reach`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// The seeds to run, from A up to and without B [default: 0..2000]
+    /// The seeds to run, from A up to and without B, or `A..=B` with B [default: 0..2000]
     #[arg(long, value_name = "A..B", value_parser = args::seed_range)]
     seeds: Option<args::SeedRange>,
     /// Only this scenario, which must light its own rows only; may be repeated
@@ -74,7 +74,7 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
 }
 
 fn options(args: &Args, scenarios: &[&'static Scenario]) -> Result<CampaignOptions, Error> {
-    let args::SeedRange { from, to } = args.seeds.unwrap_or(SEEDS_DEFAULT);
+    let args::SeedRange { from, to, includes_to } = args.seeds.unwrap_or(SEEDS_DEFAULT);
     if to.is_none() {
         return Err(Error::usage(format!(
             "--seeds {from}..: write where it ends, such as {from}..{}",
@@ -82,7 +82,11 @@ fn options(args: &Args, scenarios: &[&'static Scenario]) -> Result<CampaignOptio
         )));
     }
     let scenarios = scenarios.iter().map(|scenario| scenario.id.to_owned()).collect();
-    Ok(CampaignOptions { changes: args.changes.as_arguments(), ..CampaignOptions::new(from, to, scenarios) })
+    Ok(CampaignOptions {
+        changes: args.changes.as_arguments(),
+        includes_to,
+        ..CampaignOptions::new(from, to, scenarios)
+    })
 }
 
 /// Where in its run the closest came to each dark row: the runs are made once more, each in this process, since they are
@@ -114,9 +118,7 @@ fn tell_of_findings(record: &Record, args: &Args) {
     if count == 0 {
         return;
     }
-    let CampaignOptions { from, to, .. } = &record.options;
-    let to = to.map_or(String::new(), |to| to.to_string());
-    let mut words = vec![format!("sim fuzz --seeds {from}..{to}")];
+    let mut words = vec![format!("sim fuzz --seeds {}", record.options)];
     words.extend(args.scenarios.iter().map(|scenario| format!("--scenario {scenario}")));
     words.extend(args.changes.as_arguments());
     let noun = if count == 1 { "finding" } else { "findings" };

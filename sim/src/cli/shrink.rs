@@ -38,13 +38,13 @@ pub struct Args {
     /// if nothing is said
     #[arg(long, value_name = "SIGNATURE")]
     signature: Option<Signature>,
-    /// Runs that may be spent
+    /// Runs that may be spent, 10 to 1000000000
     #[arg(long, value_name = "RUNS", default_value_t = RUNS_DEFAULT, value_parser = clap::value_parser!(u64).range(10..=1_000_000_000))]
     budget: u64,
     /// Where to write the shrunk plan; `shrunk.json` in the folder of the plan's report if nothing is said
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Wall-clock time that one run may take, in seconds
+    /// Wall-clock time that one run may take, 1 to 86400 seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     run_limit_s: u64,
     /// Form of the result
@@ -107,7 +107,10 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     match &shrinking.ending {
         Ending::Interrupted => {
             kept?;
-            complain(&format!("interrupted: the least plan so far is in {}", files::shown(&file)));
+            complain(&format!(
+                "interrupted: the least plan so far, which is not minimal, is in {}",
+                files::shown(&file)
+            ));
             return Ok(ExitCode::Interrupted);
         }
         Ending::Harness { what, plan } => return kept.and_then(|_| Err(broken(what, plan, &file))),
@@ -115,6 +118,8 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     }
     let result = run_plan(&shrinking.plan, &RunOptions::default())?;
     let mut report = Report::of(&shrinking.plan, &result, &args.reports);
+    // Of the plan itself nobody can tell any more what it was drawn from.
+    report.seed = plan.seed.to_string();
     report.reproduce = vec![format!("cargo run -p sim -- {}", report::replay_of_file(&file))];
     let told = Told {
         signature: &signature,

@@ -11,13 +11,13 @@ use std::time::Duration;
 /// Arguments about workers.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Workers {
-    /// Workers at the same time; as many as there are cores when absent
+    /// Workers at the same time, 1 to 1024; as many as there are cores when absent
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1_024))]
     jobs: Option<u16>,
-    /// Wall-clock time that one run may take, in seconds
+    /// Wall-clock time that one run may take, 1 to 86400 seconds
     #[arg(long, value_name = "SECONDS", default_value_t = RUN_LIMIT_S, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     run_limit_s: u64,
-    /// Memory that one worker may map, in MiB; its allocator alone reserves one GiB
+    /// Memory that one worker may map, 2048 to 1048576 MiB; its allocator alone reserves one GiB
     #[arg(long, value_name = "MIB", default_value_t = MEMORY_LIMIT_MIB, value_parser = clap::value_parser!(u64).range(2_048..=1_048_576))]
     memory_limit_mib: u64,
 }

@@ -63,7 +63,7 @@ pub struct Keeps {
 pub struct Provenance {
     /// The scenario that drew it, as in the plan.
     pub scenario: String,
-    /// The seed it was drawn from, as in the plan.
+    /// The seed it was drawn from, as in the plan, unless that was shrunk and has seed 0.
     pub seed: Seed,
     /// Digest of the sources of the program that recorded expectations and point, 16 hexadecimal digits.
     pub build: String,

@@ -1,11 +1,12 @@
 //! The folder of the corpus: reading every entry at the edge, adding without overwriting, retiring without deleting.
 
-use super::entry::Entry;
+use super::entry::{Entry, Keeps};
 use super::name::{EntryName, RETIRED};
 use crate::error::Error;
 use crate::files;
 use crate::text::{did_you_mean, printable, shortened};
 use scenarios::bad_input::{BadInput, PLAN_BYTES_MAX};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -69,7 +70,8 @@ impl Store {
     /// Writes a new entry and tells its file.
     ///
     /// # Errors
-    /// A usage error when the name is taken by other content, or retired, and otherwise as of
+    /// A usage error when the name is taken by other content, or retired, when another entry keeps the same plan for the
+    /// same, and when an entry there cannot be read; otherwise as of
     /// [`files::write_atomically`].
     pub fn add(&self, name: &EntryName, entry: &Entry) -> Result<PathBuf, Error> {
         let retired = name.file_in(&self.folder.join(RETIRED));
@@ -77,9 +79,25 @@ impl Store {
             return Err(Error::usage(format!("{name}: an entry of that name is retired: choose another name")));
         }
         let file = name.file_in(&self.folder);
+        if let Some(twin) = self.twin(name, entry)? {
+            return Err(Error::usage(format!(
+                "{name}: {twin} keeps this very plan, and for the same: one entry of it is enough"
+            )));
+        }
         self.write_new(&file, entry)?;
         remove_leftovers(&self.folder, DEPTH_MAX);
         Ok(file)
+    }
+
+    /// The entry of another name that keeps the same plan for the same.
+    fn twin(&self, name: &EntryName, entry: &Entry) -> Result<Option<EntryName>, Error> {
+        let about = |entry: &Entry| {
+            let Keeps { defects, core, finding, .. } = &entry.keeps;
+            (entry.plan.content_digest(), defects.iter().cloned().collect::<BTreeSet<_>>(), *core, finding.clone())
+        };
+        let all = if self.folder.is_dir() { self.entries()? } else { Vec::new() };
+        let is_twin = |stored: &Stored| stored.name != *name && about(&stored.entry) == about(entry);
+        Ok(all.into_iter().find(is_twin).map(|stored| stored.name))
     }
 
     /// Writes an entry again, with what its runs show now.

@@ -2,8 +2,10 @@
 
 use super::code::{self, Spot};
 use super::element::{Element, elements, without};
+use super::json::{self, Path as JsonPath, Root};
 use super::kind::{self, Kind};
 use super::number::{self, Place};
+use super::owner::{self, Owners};
 use super::setting::{self, Setting};
 use super::weight::Weight;
 use super::{action, name, timeline};
@@ -31,6 +33,10 @@ pub enum Edit {
     Action(usize, usize, Action),
     /// Code is simpler.
     Code(Spot, String),
+    /// A text, truth or number of a stored value or of a call's arguments is the plainest of its kind.
+    Plain(Root, JsonPath),
+    /// A stored object is woken by its alarm, where callers called it.
+    Alarm(usize),
     /// Each code calls what it says by its number.
     Mark,
     /// The session timeout becomes that, and the gap of the time line that waits for it goes along.
@@ -49,12 +55,20 @@ pub enum Edit {
     SwapCallers(usize),
     /// Two neighbours of the clients change places.
     SwapClients(usize),
+    /// Two neighbours of the stored objects change places.
+    SwapStored(usize),
     /// Two neighbours of the faults change places.
     SwapFaults(usize),
+    /// All that one account or organisation has belongs to the first one.
+    MergeOwners(Owners, usize),
+    /// Accounts and organisations are called by where they come first.
+    RenameOwners,
+    /// One of them is.
+    RenameOwner(Owners, usize),
     /// Everything is called by its place.
     Rename,
-    /// A client is called by its place.
-    RenameClient(usize),
+    /// A session is called by its place.
+    RenameSession(usize),
 }
 
 /// Every edit of a plan, removals first.
@@ -64,6 +78,8 @@ pub fn edits(plan: &Plan) -> Vec<Edit> {
     list.extend(kind::simpler(plan).into_iter().map(Edit::Kind));
     list.extend(step_edits(plan));
     list.extend(code_edits(plan));
+    list.extend(json::rough(plan).into_iter().map(|(root, path)| Edit::Plain(root, path)));
+    list.extend((0..plan.storage.len()).map(Edit::Alarm));
     list.extend((0..plan.clients.len()).map(Edit::Gather));
     let clients = 0..plan.clients.len();
     list.extend(clients.clone().flat_map(|from| clients.clone().map(move |to| Edit::Merge(from, to))));
@@ -74,16 +90,23 @@ pub fn edits(plan: &Plan) -> Vec<Edit> {
     }
     list.extend(timeout_edits(plan));
     for client in 0..plan.clients.len() {
-        list.extend([Edit::Account(client, 1), Edit::Account(client, client + 1)]);
+        list.extend([1, 2].map(|number| Edit::Account(client, number)));
     }
+    for of in [Owners::Accounts, Owners::Organizations] {
+        let count = owner::owners(plan, of).len();
+        list.extend((1..count).map(|other| Edit::MergeOwners(of, other)));
+        list.extend((0..count).map(|one| Edit::RenameOwner(of, one)));
+    }
+    list.push(Edit::RenameOwners);
     for (at, client) in plan.clients.iter().enumerate() {
         list.extend((1..client.steps.len()).map(|second| Edit::SwapSteps(at, second - 1)));
     }
     list.extend((1..plan.clients.len()).map(|second| Edit::SwapClients(second - 1)));
+    list.extend((1..plan.storage.len()).map(|second| Edit::SwapStored(second - 1)));
     list.extend((1..plan.callers.len()).map(|second| Edit::SwapCallers(second - 1)));
     list.extend((1..plan.faults.len()).map(|second| Edit::SwapFaults(second - 1)));
     list.push(Edit::Rename);
-    list.extend((0..plan.clients.len()).map(Edit::RenameClient));
+    list.extend((0..plan.clients.len() + plan.storage.len()).map(Edit::RenameSession));
     list
 }
 
@@ -147,6 +170,8 @@ impl Edit {
             Self::Kind(kind) => kind::with(plan, kind),
             Self::Action(client, step, action) => action::with(plan, *client, *step, action),
             Self::Code(spot, code) => code::with(plan, *spot, code),
+            Self::Plain(root, path) => json::with_plain(plan, *root, path),
+            Self::Alarm(stored) => woken_by_alarm(plan, *stored),
             Self::Mark => Some(code::marked(plan)),
             Self::Timeout(timeout_ms, gap, ms) => {
                 let mut changed = number::with(plan, &Place::SessionTimeout, *timeout_ms)?;
@@ -164,13 +189,17 @@ impl Edit {
                 timeline::move_one(&mut changed, *from_ms, *rank, *to_ms);
                 Some(changed)
             }
-            Self::Account(client, number) => name::with_account(plan, *client, *number),
+            Self::Account(client, number) => owner::with_account(plan, *client, *number),
+            Self::MergeOwners(of, other) => owner::merged(plan, *of, *other),
+            Self::RenameOwners => Some(owner::renamed(plan)),
+            Self::RenameOwner(of, one) => owner::renamed_one(plan, *of, *one),
             Self::SwapSteps(client, first) => action::swapped(plan, *client, *first),
             Self::SwapCallers(first) => Some(name::swapped_callers(plan, *first)),
             Self::SwapClients(first) => Some(name::swapped_clients(plan, *first)),
+            Self::SwapStored(first) => Some(name::swapped_stored(plan, *first)),
             Self::SwapFaults(first) => Some(name::swapped_faults(plan, *first)),
             Self::Rename => Some(name::renamed(plan)),
-            Self::RenameClient(client) => name::renamed_client(plan, *client),
+            Self::RenameSession(session) => name::renamed_session(plan, *session),
         }
     }
 
@@ -189,6 +218,20 @@ fn merged(plan: &Plan, from: usize, to: usize) -> Option<Plan> {
     let mut changed = without(plan, &BTreeSet::from([Element::Client(from)]));
     let to = if from < to { to - 1 } else { to };
     changed.clients.get_mut(to)?.steps.extend(steps);
+    Some(changed)
+}
+
+/// The plan in which nobody calls a stored object, and its alarm is due when it was called first.
+fn woken_by_alarm(plan: &Plan, stored: usize) -> Option<Plan> {
+    let mut changed = plan.clone();
+    let object = changed.storage.get_mut(stored)?;
+    let calls = changed.callers.iter().flat_map(|caller| &caller.calls).filter(|call| call.session == object.session);
+    let first_ms = calls.map(|call| call.at_ms).min()?;
+    object.alarm_at_ms = object.alarm_at_ms.or(Some(first_ms));
+    for caller in &mut changed.callers {
+        caller.calls.retain(|call| call.session != object.session);
+    }
+    changed.callers.retain(|caller| !caller.calls.is_empty());
     Some(changed)
 }
 

@@ -1,5 +1,6 @@
 //! What a plan can do without: one list of everything that can be taken out of it, and the plan without some of it.
 
+use super::json::{self, Path, Segment};
 use scenarios::decision::DecisionName;
 use scenarios::plan::{Effect, Plan, When, client_of};
 use std::collections::BTreeSet;
@@ -23,6 +24,10 @@ pub enum Element {
     Call(usize, usize),
     /// A value of a stored object, by its key.
     Value(usize, String),
+    /// A field or list element within a value of a stored object: the key of the value, then the way down to it.
+    Field(usize, Path),
+    /// A field or list element of the arguments of a call.
+    Argument(usize, usize, Path),
     /// The alarm of a stored object.
     Alarm(usize),
     /// A paused execution of a stored object.
@@ -50,9 +55,16 @@ pub fn elements_without_pins(plan: &Plan) -> Vec<Element> {
     }
     for (at, caller) in plan.callers.iter().enumerate() {
         list.extend((0..caller.calls.len()).map(|call| Element::Call(at, call)));
+        for (call, each) in caller.calls.iter().enumerate() {
+            list.extend(json::parts(&each.arguments).into_iter().map(|path| Element::Argument(at, call, path)));
+        }
     }
     for (at, stored) in plan.storage.iter().enumerate() {
         list.extend(stored.values.keys().map(|key| Element::Value(at, key.clone())));
+        for (key, value) in &stored.values {
+            let of_key = |path: Path| std::iter::once(Segment::Name(key.clone())).chain(path).collect();
+            list.extend(json::parts(value).into_iter().map(|path| Element::Field(at, of_key(path))));
+        }
         list.extend(stored.alarm_at_ms.map(|_| Element::Alarm(at)));
         list.extend((0..stored.paused.len()).map(|paused| Element::Paused(at, paused)));
     }
@@ -65,7 +77,7 @@ pub fn groups(plan: &Plan) -> Vec<BTreeSet<Element>> {
     let mut groups: Vec<BTreeSet<Element>> = vec![plan.pins.keys().map(pin).collect()];
     groups.push((0..plan.faults.len()).map(Element::Fault).collect());
     let wholes = elements(plan).into_iter();
-    let is_whole = |each: &Element| !matches!(each, Element::Pin(_) | Element::Value(..));
+    let is_whole = |each: &Element| !is_part(each);
     groups.extend(wholes.filter(is_whole).map(|each| BTreeSet::from([each])).rev());
     let names: Vec<(&String, DecisionName)> =
         plan.pins.keys().filter_map(|text| Some((text, DecisionName::parse(text)?))).collect();
@@ -81,6 +93,11 @@ pub fn groups(plan: &Plan) -> Vec<BTreeSet<Element>> {
     }
     groups.retain(|group| !group.is_empty());
     groups
+}
+
+/// What is tried one by one only.
+fn is_part(element: &Element) -> bool {
+    matches!(element, Element::Pin(_) | Element::Value(..) | Element::Field(..) | Element::Argument(..))
 }
 
 fn first_segment(what: &str) -> &str {
@@ -101,6 +118,7 @@ pub fn without(plan: &Plan, gone: &BTreeSet<Element>) -> Plan {
         client.steps = kept(&client.steps, |step| has(Element::Step(at, step)));
     }
     cut.clients = kept(&cut.clients, |at| has(Element::Client(at)));
+    cut_fields(&mut cut, &gone);
     for (at, caller) in cut.callers.iter_mut().enumerate() {
         caller.calls = kept(&caller.calls, |call| has(Element::Call(at, call)));
     }
@@ -113,6 +131,24 @@ pub fn without(plan: &Plan, gone: &BTreeSet<Element>) -> Plan {
     cut.storage = kept(&cut.storage, |at| has(Element::Stored(at)));
     drop_nameless(&mut cut);
     cut
+}
+
+/// Takes parts of structured values out, while everything stands where the elements say: the last of a list first.
+fn cut_fields(plan: &mut Plan, gone: &BTreeSet<Element>) {
+    for element in gone.iter().rev() {
+        match element {
+            Element::Field(stored, path) => {
+                let Some((key, within)) = path.split_first() else { continue };
+                let value = json::at_mut(plan, json::Root::Values(*stored), std::slice::from_ref(key));
+                value.into_iter().for_each(|value| json::remove(value, within));
+            }
+            Element::Argument(caller, call, path) => {
+                let call = plan.callers.get_mut(*caller).and_then(|caller| caller.calls.get_mut(*call));
+                call.into_iter().for_each(|call| json::remove(&mut call.arguments, path));
+            }
+            _ => {}
+        }
+    }
 }
 
 fn kept<T: Clone>(list: &[T], is_kept: impl Fn(usize) -> bool) -> Vec<T> {

@@ -10,10 +10,12 @@ mod code;
 pub mod edit;
 pub mod element;
 mod irrelevant;
+mod json;
 mod kind;
 mod literal;
 mod name;
 pub mod number;
+mod owner;
 mod search;
 mod setting;
 mod statement;
@@ -124,6 +126,7 @@ pub fn shrink(
         run_max: budget.runs.saturating_sub(1).max(2),
         run_count: 1,
         best: concrete(plan, &base),
+        needs_switches: false,
         refused: BTreeSet::new(),
         known: base.findings.iter().map(|found| found.signature.clone()).collect(),
         others: BTreeMap::new(),
@@ -137,7 +140,8 @@ pub fn shrink(
         )));
     }
     let mut irrelevant = Vec::new();
-    let mut ending = ending_of(search.run())?;
+    let done = search.learn_needs().and_then(|()| search.run());
+    let mut ending = ending_of(done)?;
     if ending == Ending::Minimal {
         // A budget that ends here leaves less to say, and the plan as minimal as it is.
         ending = match ending_of(irrelevant::find(&mut search, &mut irrelevant))? {

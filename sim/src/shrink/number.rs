@@ -1,6 +1,7 @@
 //! The numbers of a plan: where they stand, how simple each is, and which simpler ones there are.
 
 use super::code::{self, Spot};
+use super::json::{self, Path, Root};
 use super::timeline;
 use scenarios::plan::{Action, Cut, Effect, HostConfig, Plan, When};
 
@@ -39,6 +40,8 @@ pub enum Place {
     CutMs(usize, usize),
     /// How long a client reads nothing: client, step.
     StallMs(usize, usize),
+    /// A whole number in a stored value or in the arguments of a call.
+    Json(Root, Path),
     /// The value of a pin.
     Pin(String),
 }
@@ -68,6 +71,9 @@ pub fn places(plan: &Plan) -> Vec<Place> {
         let count = code::of(plan, spot).map_or(0, |code| code::numbers(code).len());
         list.extend((0..count).map(|place| Place::Code(spot, place)));
     }
+    let is_number = |(root, path): &(Root, Path)| json::at(plan, *root, path).is_some_and(serde_json::Value::is_u64);
+    let numbers = json::places(plan).into_iter().filter(is_number);
+    list.extend(numbers.map(|(root, path)| Place::Json(root, path)));
     list.extend([Place::Quiet, Place::QuietAfter]);
     list.extend(plan.pins.keys().cloned().map(Place::Pin));
     list
@@ -125,6 +131,7 @@ pub fn value(plan: &Plan, place: &Place) -> Option<u64> {
             Action::Stall { ms } => Some(*ms),
             _ => None,
         },
+        Place::Json(root, path) => json::at(plan, *root, path)?.as_u64(),
         Place::Pin(name) => plan.pins.get(name).copied(),
     }
 }
@@ -185,6 +192,7 @@ pub fn with(plan: &Plan, place: &Place, number: u64) -> Option<Plan> {
                 _ => cut.after_events = small?,
             }
         }
+        Place::Json(root, path) => *json::at_mut(&mut changed, *root, path)? = number.into(),
         Place::Pin(name) => *changed.pins.get_mut(name)? = number,
     }
     Some(changed)
@@ -204,6 +212,7 @@ fn least(place: &Place) -> u64 {
     match place {
         Place::SessionTimeout | Place::PausedIdle | Place::RequestTimeout(_) => TIMEOUT_LEAST_MS,
         Place::Gap(_) | Place::Quiet | Place::QuietAfter | Place::CutEvents(..) | Place::CutMs(..) => 0,
+        Place::Json(..) => 0,
         _ => 1,
     }
 }

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::signature::Signature;
 use crate::trial::{Answer, Judge, TrialOptions};
-use scenarios::plan::Plan;
+use scenarios::plan::{Core, Plan};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Why a search ended before it was done.
@@ -30,6 +30,10 @@ pub(super) enum Stop {
     Error(Error),
 }
 
+/// How candidates are run.
+const TRIED: TrialOptions =
+    TrialOptions { is_judged: true, are_pins_optional: true, tells_decisions: false, counts_reach: false };
+
 /// A search under way.
 pub(super) struct Search<'a> {
     /// Who tries plans.
@@ -44,6 +48,8 @@ pub(super) struct Search<'a> {
     pub run_count: u64,
     /// The least plan so far that shows it.
     pub best: Plan,
+    /// Whether the failure needs what is switched on: it does not show without defects, in the repaired core.
+    pub needs_switches: bool,
     /// Digests of the candidates that do not show it.
     pub refused: BTreeSet<u64>,
     /// Signatures of the plan that was handed in.
@@ -167,7 +173,7 @@ impl Search<'_> {
             return Ok(false);
         }
         let answer = self.judge(&candidate)?;
-        if !self.is_shown(&answer) {
+        if !self.is_shown(&answer) || self.shows_otherwise(&candidate)? {
             self.refused.insert(digest);
             return Ok(false);
         }
@@ -175,12 +181,26 @@ impl Search<'_> {
         Ok(true)
     }
 
+    /// Whether a plan shows by itself what had to be switched on in the plan that was handed in: it fails for another
+    /// reason then, such as a record that no host would have stored.
+    fn shows_otherwise(&mut self, plan: &Plan) -> Result<bool, Stop> {
+        if !self.needs_switches {
+            return Ok(false);
+        }
+        let target = self.target.clone();
+        Ok(self.ask(&switched_off(plan), TRIED)?.shows(&target))
+    }
+
+    /// Learns whether the failure needs what is switched on.
+    pub fn learn_needs(&mut self) -> Result<(), Stop> {
+        self.needs_switches = switched_off(&self.best) != self.best;
+        self.needs_switches = self.needs_switches && !self.shows_otherwise(&self.best.clone())?;
+        Ok(())
+    }
+
     /// Runs a plan, and remembers what else it shows.
     pub fn judge(&mut self, plan: &Plan) -> Result<Answer, Stop> {
-        let answer = self.ask(
-            plan,
-            TrialOptions { is_judged: true, are_pins_optional: true, tells_decisions: false, counts_reach: false },
-        )?;
+        let answer = self.ask(plan, TRIED)?;
         for found in &answer.findings {
             let signature = &found.signature;
             let is_cut = signature.outcome == ExitCode::Unmet;
@@ -224,6 +244,11 @@ impl Search<'_> {
             |found: &crate::trial::Found| found.signature.outcome == ExitCode::Unmet && found.signature != self.target;
         answer.shows(&self.target) && !answer.findings.iter().any(is_unmet)
     }
+}
+
+/// The plan with nothing broken in it.
+pub(super) fn switched_off(plan: &Plan) -> Plan {
+    Plan { defects: Vec::new(), core: Core::default(), ..plan.clone() }
 }
 
 /// A plan without the pins that had no effect in its run.

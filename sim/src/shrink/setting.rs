@@ -2,10 +2,13 @@
 
 use super::kind;
 use scenarios::plan::{Action, Core, Edge, Effect, Elicitation, Plan, RuntimeBuild, Severity, When};
+use scenarios::seed::Seed;
 
 /// A setting that stands otherwise than in the plainest plan; indexes are those of the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Setting {
+    /// The seed that it was drawn from: a run takes nothing from it.
+    Seed,
     /// How far latencies stray, made milder.
     Severity(Severity),
     /// The newer runtime.
@@ -57,6 +60,7 @@ pub fn settings(plan: &Plan) -> Vec<Setting> {
     let milder = [Severity::Calm, Severity::Usual].into_iter().filter(|each| *each < plan.world.severity);
     let mut list: Vec<Setting> = milder.map(Setting::Severity).collect();
     let mut add = |is_set: bool, setting: Setting| list.extend(is_set.then_some(setting));
+    add(plan.seed != Seed(0), Setting::Seed);
     add(plan.world.runtime_build != RuntimeBuild::default(), Setting::Build);
     plan.world.switches.moved().for_each(|switch| add(true, Setting::Switch(switch)));
     add(plan.core != Core::default(), Setting::Core);
@@ -117,6 +121,7 @@ pub fn count(plan: &Plan) -> u64 {
 pub fn plain(plan: &Plan, setting: &Setting) -> Option<Plan> {
     let mut changed = plan.clone();
     match setting {
+        Setting::Seed => changed.seed = Seed(0),
         Setting::Severity(severity) => changed.world.severity = *severity,
         Setting::Build => changed.world.runtime_build = RuntimeBuild::default(),
         Setting::Switch(switch) => changed.world.switches = changed.world.switches.without(switch),

@@ -2,7 +2,7 @@
 
 use super::element::elements_without_pins;
 use super::number::{cost, numbers};
-use super::{action, code, name, setting, timeline};
+use super::{action, code, json, name, owner, setting, timeline};
 use scenarios::plan::Plan;
 
 /// Natural numbers, compared one after the other, so that there is no endless way down.
@@ -18,6 +18,8 @@ pub struct Weight {
     settings: u64,
     /// How far code is from the plainest.
     code: u64,
+    /// Texts and truths of structured values that are not the plainest.
+    values: u64,
     /// Different times.
     moments: u64,
     /// How rough the numbers are.
@@ -26,17 +28,23 @@ pub struct Weight {
     size: u128,
     /// Sum of all times, in ms.
     times: u128,
-    /// How far accounts are from all being one.
-    accounts: u64,
+    /// How many accounts and organisations there are, and how many are not called by where they come first.
+    owners: (u64, u64),
     /// Pairs of steps of one client that stand in the wrong order.
     step_disorder: u64,
-    /// Pairs of clients, callers or faults that do.
+    /// Pairs of clients, stored objects, callers or faults that do.
     disorder: u64,
     /// Things not called by their place.
     misnamed: u64,
 }
 
 impl Weight {
+    /// Things not called by their place.
+    #[cfg(test)]
+    pub fn misnamed(&self) -> u64 {
+        self.misnamed
+    }
+
     /// The weight of a plan without entropy.
     pub fn of(plan: &Plan) -> Self {
         let costs = numbers(plan).into_iter().map(|(place, number)| cost(&place, number));
@@ -48,11 +56,12 @@ impl Weight {
             actions: action::cost(plan),
             settings: setting::count(plan),
             code: code::plan_cost(plan),
+            values: json::rough(plan).len() as u64,
             moments: timeline::moments(plan).len() as u64,
             roughness,
             size,
             times: timeline::total_ms(plan),
-            accounts: name::account_cost(plan),
+            owners: owner::cost(plan),
             step_disorder: name::step_disorder(plan),
             disorder: name::disorder(plan),
             misnamed: name::misnamed(plan),

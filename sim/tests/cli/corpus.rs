@@ -173,7 +173,7 @@ fn what_a_killed_command_left_is_no_entry_and_goes_with_the_next_one_that_writes
     left.iter().for_each(|file| scratch.write(file, b"{\"entry\": 1, \"ke"));
     assert!(scratch.sim(&["corpus", "run"]).stdout.ends_with("corpus: 1 entry, 1 reached, 0 drifted, 0 lost\n"));
     assert!(left.iter().all(|file| scratch.files().contains(&(*file).to_owned())), "who only reads removes nothing");
-    assert_eq!(add(&scratch, "again", &["--defect", "idle-alarm-destroys"]).code, 0);
+    assert_eq!(add(&scratch, "again", &["--why", "a calm session"]).code, 0);
     assert_eq!(scratch.files(), ["plan.json", "seeds/idle/stream-stays-open/again.json", FILE]);
 }
 
@@ -221,4 +221,38 @@ fn an_unknown_name_is_refused_with_the_nearest() {
         assert!(sentence.contains(told), "{told}: {sentence}");
     }
     assert_eq!(scratch.files(), ["plan.json", FILE]);
+}
+
+#[test]
+fn a_plan_is_kept_once_for_the_same() {
+    let scratch = with_entry("corpus-twice");
+    let before = scratch.files();
+    let twin = add(&scratch, "destroys-too", &["--defect", "idle-alarm-destroys"]);
+    let sentence = refused(&twin, "destroys-too");
+    assert!(sentence.contains(&format!("{NAME} keeps this very plan, and for the same")), "{sentence}");
+    assert_eq!(scratch.files(), before);
+    assert_eq!(add(&scratch, "otherwise", &["--why", "a calm session"]).code, 0, "for something else it is another");
+}
+
+#[test]
+fn a_shrunk_plan_is_kept_with_the_seed_that_it_was_drawn_from() {
+    let scratch = Scratch::new("corpus-shrunk");
+    let defect = ["--defect", "idle-alarm-not-rearmed"];
+    let signature = ["--signature", "liveness/idle-runtime-is-released/session"];
+    let ran = scratch.sim(&[&["shrink", "--scenario", SCENARIO, "--seed", "7"], &defect[..], &signature[..]].concat());
+    assert!(ran.stdout.contains("seed 7 "), "{}", ran.shown());
+    let file = scratch.files().into_iter().find(|file| file.ends_with("shrunk.json")).expect("a shrunk plan");
+    let plan: Json = serde_json::from_slice(&scratch.read(&file)).expect("JSON");
+    assert_eq!(plan["seed"], "0");
+    let keep = |file: &str, name: &str, more: &[&str]| {
+        let ran = scratch.sim(&[&["corpus", "add", file, "--name", name], &defect[..], more].concat());
+        assert_eq!(ran.code, 0, "{}", ran.shown());
+        let entry: Json =
+            serde_json::from_slice(&scratch.read(&format!("seeds/{SCENARIO}/{name}.json"))).expect("JSON");
+        entry["provenance"]["seed"].clone()
+    };
+    assert_eq!(keep(&file, "found", &[]), "7", "its folder tells");
+    std::fs::remove_dir_all(scratch.path("seeds")).expect("removed");
+    scratch.write("least.json", &scratch.read(&file));
+    assert_eq!(keep("least.json", "told", &["--drawn-from", "7"]), "7");
 }

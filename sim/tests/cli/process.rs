@@ -93,6 +93,27 @@ impl Scratch {
         ran
     }
 
+    /// The same, once a file or folder of that name is there.
+    #[cfg(unix)]
+    #[expect(clippy::disallowed_methods, reason = "the test waits for another process, in real time")]
+    pub fn sim_interrupted_after(&self, place: &str, signal: &str, arguments: &[&str], temporary: &str) -> Ran {
+        let mut command = self.command(arguments);
+        command.env("TMPDIR", self.0.join(temporary)).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("sim can be started");
+        while !self.0.join(place).exists() {
+            assert!(child.try_wait().expect("its state").is_none(), "it ended before {place} was there");
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let killed = Command::new("kill").args([signal, &child.id().to_string()]).status();
+        assert!(killed.expect("a signal can be sent").success());
+        child.wait_with_output().expect("sim ends").into()
+    }
+
+    /// Runs it with a variable of the environment.
+    pub fn sim_with(&self, variable: &str, value: &str, arguments: &[&str]) -> Ran {
+        self.command(arguments).env(variable, value).output().expect("sim can be started").into()
+    }
+
     /// Whether a folder in the folder has nothing in it.
     pub fn is_empty(&self, name: &str) -> bool {
         std::fs::read_dir(self.0.join(name)).expect("the folder can be read").next().is_none()

@@ -105,7 +105,7 @@ fn end(outcome: &Outcome) -> String {
     let from = record.options.from;
     let seeds = match from.0.checked_add(record.seed_count) {
         Some(end) => format!("seeds {from}..{end}"),
-        None => format!("seeds {from}.."),
+        None => format!("seeds {from}..={}", u64::MAX),
     };
     let why = match record.ended {
         Some(End::AllSeeds) => return seeds,

@@ -46,7 +46,7 @@ pub fn text(record: &Record, places: &Places, style: Style) -> String {
 /// How many runs there were of which seeds.
 fn runs(record: &Record) -> String {
     let (from, count) = (record.options.from, record.seed_count);
-    let seeds = from.0.checked_add(count).map_or(String::new(), |end| end.to_string());
+    let seeds = from.0.checked_add(count).map_or(format!("={}", u64::MAX), |end| end.to_string());
     format!("{}, seeds {from}..{seeds}", counted(count, "run"))
 }
 

@@ -43,9 +43,7 @@ impl Record {
         self.validate_options()?;
         let from = self.options.from.0;
         count("seed_count", self.seed_count, RUN_COUNT_MAX)?;
-        let end = from.checked_add(self.seed_count);
-        let last = self.options.to.map_or(u64::MAX, |to| to.0);
-        if end.is_none_or(|end| end > last) {
+        if self.seed_count > self.seed_total().unwrap_or(u64::MAX - from) {
             return Err(wrong("seed_count", format!("{} seeds are more than the range has", self.seed_count)));
         }
         count("twice_count", self.twice_count, self.seed_count)?;
@@ -86,7 +84,10 @@ impl Record {
 
     fn validate_options(&self) -> Result<(), BadInput> {
         let options = &self.options;
-        if options.to.is_some_and(|to| to <= options.from) {
+        if options.includes_to && options.to != Some(Seed(u64::MAX)) {
+            return Err(wrong("options.includes_to", "only the largest seed is named as one that is run too"));
+        }
+        if options.to.is_some_and(|to| to <= options.from && !options.includes_to) {
             return Err(wrong("options.to", "the range has no seed in it"));
         }
         if !(1..=SCENARIO_COUNT_MAX).contains(&options.scenarios.len()) {
