@@ -146,6 +146,7 @@ fn expected_plainly(expected: &str) -> &str {
         "a sequence" => "a list",
         "a string" => "a text",
         "a boolean" => "true or false",
+        "enum" | "unit variant" | "unit" => "a name alone",
         other if other.starts_with("struct ") || other.contains(" tagged enum ") => "an object",
         other => other,
     }
