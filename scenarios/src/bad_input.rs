@@ -111,7 +111,45 @@ pub fn from_json(error: &serde_json::Error, what: &str) -> BadInput {
         );
     }
     let remedy = if error.is_data() { "correct the value or remove the field" } else { "correct the JSON there" };
-    BadInput::new(place, told, remedy)
+    BadInput::new(place, plainly(told), remedy)
+}
+
+/// What a reader tells, in the words of JSON instead of those of the types that are read into.
+fn plainly(told: &str) -> String {
+    let mismatch = told.strip_prefix("invalid type: ").or_else(|| told.strip_prefix("invalid value: "));
+    match mismatch.and_then(|mismatch| mismatch.rsplit_once(", expected ")) {
+        Some((found, expected)) => format!("found {}, expected {}", found_plainly(found), expected_plainly(expected)),
+        None => match told.strip_prefix("unknown variant ") {
+            Some(rest) => format!("unknown value {rest}"),
+            None => told.to_owned(),
+        },
+    }
+}
+
+fn found_plainly(found: &str) -> String {
+    let kinds =
+        [("string ", "the text "), ("integer ", "the number "), ("floating point ", "the number "), ("boolean ", "")];
+    let plain = kinds.iter().find_map(|(kind, plain)| Some(format!("{plain}{}", found.strip_prefix(kind)?)));
+    plain.unwrap_or_else(|| match found {
+        "sequence" => "a list".to_owned(),
+        "map" => "an object".to_owned(),
+        other => other.to_owned(),
+    })
+}
+
+fn expected_plainly(expected: &str) -> &str {
+    match expected {
+        "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => "a whole number, not negative",
+        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a map" => "an object",
+        "a sequence" => "a list",
+        "a string" => "a text",
+        "a boolean" => "true or false",
+        "enum" | "unit variant" | "unit" => "a name alone",
+        other if other.starts_with("struct ") || other.contains(" tagged enum ") => "an object",
+        other => other,
+    }
 }
 
 #[cfg(test)]

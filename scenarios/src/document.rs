@@ -4,7 +4,8 @@
 //! so that each refusal reads the same whatever kind of file it is about.
 
 use crate::bad_input::{BadInput, from_json, text_of};
-use serde::de::{self, DeserializeOwned, DeserializeSeed, IgnoredAny, MapAccess, Visitor};
+use crate::strict::Strict;
+use serde::de::{self, DeserializeOwned, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
@@ -38,7 +39,7 @@ impl Format {
                 "write it again with this build, or use the sim that wrote it",
             ));
         }
-        serde_json::from_str(text).map_err(|error| from_json(&error, self.what))
+        typed(text, self.what)
     }
 
     /// The text of a document and the version that it says it has: from 1 to the one that this build writes.
@@ -86,7 +87,25 @@ impl Format {
 /// # Errors
 /// Not of this shape: place, problem and remedy.
 pub fn message<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T, BadInput> {
-    serde_json::from_str(text_of(bytes, what)?).map_err(|error| from_json(&error, what))
+    typed(text_of(bytes, what)?, what)
+}
+
+/// Reads a text of JSON into a type, by the rules of [`Strict`]; `what` it is, for the refusal.
+///
+/// # Errors
+/// Not of this shape: line and column, problem and remedy.
+pub fn typed<T: DeserializeOwned>(text: &str, what: &str) -> Result<T, BadInput> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let read = T::deserialize(Strict(&mut reader)).and_then(|read| reader.end().map(|()| read));
+    read.map_err(|error| from_json(&error, what))
+}
+
+/// Reads a value of JSON into a type, as [`typed`] reads a text.
+///
+/// # Errors
+/// Not of this shape: problem and remedy.
+pub fn typed_value<T: DeserializeOwned>(value: Json, what: &str) -> Result<T, BadInput> {
+    T::deserialize(Strict(value)).map_err(|error| from_json(&error, what))
 }
 
 /// Reads one field of an object and skips the others.
@@ -152,6 +171,77 @@ where
         }
     }
     from.deserialize_map(Pairs(PhantomData))
+}
+
+/// Reads any JSON; a name that stands twice in an object is refused, however deep. `what` it is, for the refusal.
+///
+/// # Errors
+/// No JSON, or a name that stands twice: line and column, problem and remedy.
+pub fn without_doubles_anywhere(text: &str, what: &str) -> Result<Json, BadInput> {
+    serde_json::from_str(text).map(|Sole(json)| json).map_err(|error| from_json(&error, what))
+}
+
+/// JSON in which no name stands twice in an object.
+struct Sole(Json);
+
+impl<'de> Deserialize<'de> for Sole {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Soles).map(Sole)
+    }
+}
+
+struct Soles;
+
+impl<'de> Visitor<'de> for Soles {
+    type Value = Json;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("JSON")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Json, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Json, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Json, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Json, E> {
+        Ok(value.into())
+    }
+
+    fn visit_unit<E>(self) -> Result<Json, E> {
+        Ok(Json::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Json, A::Error> {
+        let mut items = Vec::new();
+        while let Some(Sole(item)) = list.next_element()? {
+            items.push(item);
+        }
+        Ok(Json::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json, A::Error> {
+        let mut fields = serde_json::Map::new();
+        while let Some(name) = map.next_key::<String>()? {
+            if fields.contains_key(&name) {
+                return Err(de::Error::custom(format!("`{name}` stands twice")));
+            }
+            let Sole(value) = map.next_value()?;
+            fields.insert(name, value);
+        }
+        Ok(Json::Object(fields))
+    }
 }
 
 #[cfg(test)]

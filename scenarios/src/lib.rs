@@ -19,4 +19,5 @@ pub mod rng;
 pub mod seed;
 pub mod story;
 pub mod strength;
+pub mod strict;
 pub mod trace;

@@ -4,7 +4,7 @@
 use model::defect::{Defect, DefectSet};
 use serde_json::{Value, json};
 use sim::conform::core::summary::{Summary, markdown};
-use sim::conform::core::{Program, described, play, read, recorded};
+use sim::conform::core::{Program, described, play, read, recorded, recorded_with};
 
 /// Set to write the file instead of comparing.
 const UPDATE: &str = "UPDATE_RECORDINGS";
@@ -15,6 +15,7 @@ fn the_class_does_what_the_real_one_did_in_every_program() {
     assert_eq!(programs.len(), 3_027);
     let summary = Summary::of(&programs, &described());
     println!("{}", summary.sentence());
+    assert_eq!((summary.programs, summary.whole), (3_027, 3_027), "{}", summary.sentence());
     let first = summary.parting.first().and_then(|played| Some((&played.id, played.first_difference()?)));
     assert!(summary.parting.is_empty(), "{}\n{first:?}", summary.sentence());
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/CORE.md");
@@ -24,6 +25,21 @@ fn the_class_does_what_the_real_one_did_in_every_program() {
     }
     let stored = std::fs::read_to_string(path).unwrap_or_default();
     assert!(stored == written, "sim/CORE.md is stale: run the test with {UPDATE}=1");
+}
+
+#[test]
+fn the_recordings_say_on_what_they_were_made() {
+    let with = recorded_with().expect("the recordings are there");
+    for (what, version) in [
+        ("class", "fork vizmo-vms/executor, commit ab668bbd"),
+        ("effect", "4.0.0-beta.59"),
+        ("@modelcontextprotocol/sdk", "1.29.0"),
+        ("vitest", "4.1.5"),
+        ("node", "20.20.2"),
+    ] {
+        assert_eq!(with.get(what).map(String::as_str), Some(version), "{what}");
+    }
+    assert!(with["agents"].starts_with("0.17.3 ") && with["day"].contains("2026-07-23"), "{with:?}");
 }
 
 /// A session that is built, touched and disposed, as it was recorded.

@@ -44,6 +44,8 @@ pub struct IoContext {
     pub(super) timers_jammed: Cell<bool>,
     /// Timers that are armed.
     pub(super) timers: Cell<u32>,
+    /// When a task or a timer of it last began or ended.
+    pub(super) stirred_ms: Cell<u64>,
     /// Operations until the platform resets it; never for 0.
     fuse: Cell<u32>,
 }
@@ -63,6 +65,7 @@ impl IoContext {
             tasks: RefCell::default(),
             timers_jammed: Cell::new(false),
             timers: Cell::new(0),
+            stirred_ms: Cell::new(0),
             fuse: Cell::new(0),
         })
     }
@@ -99,14 +102,14 @@ impl IoContext {
         self.blocked.borrow().is_empty() && !self.is_gated()
     }
 
-    /// True while none of its code waits for anything.
-    pub fn is_idle(&self) -> bool {
-        self.tasks.borrow().is_empty() && self.is_open()
+    /// True while a task or a timer of it is left.
+    pub fn has_pending_work(&self) -> bool {
+        !self.tasks.borrow().is_empty() || self.timers.get() > 0
     }
 
-    /// True while a timer of it is armed.
-    pub fn has_timers(&self) -> bool {
-        self.timers.get() > 0
+    /// When a task or a timer of it last began or ended, in epoch milliseconds; 0 when it never had one.
+    pub fn stirred_ms(&self) -> u64 {
+        self.stirred_ms.get()
     }
 
     /// True while events from outside wait.

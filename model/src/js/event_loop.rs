@@ -132,8 +132,10 @@ pub struct TimerHandle {
 impl TimerHandle {
     /// `clearTimeout`: it never fires; again is a no-op. From another context it is ignored (platform fact 122).
     pub fn clear(&self) {
-        if Rc::ptr_eq(&EventLoop::current().ctx().context, &self.context) && !self.is_over.replace(true) {
+        let event_loop = EventLoop::current();
+        if Rc::ptr_eq(&event_loop.ctx().context, &self.context) && !self.is_over.replace(true) {
             self.context.timers.set(self.context.timers.get() - 1);
+            self.context.stirred_ms.set(event_loop.now_ms());
         }
     }
 }
@@ -343,6 +345,7 @@ impl EventLoop {
         let context = Rc::clone(&ctx.context);
         let id = self.allocate(task, ctx);
         context.tasks.borrow_mut().push(id);
+        context.stirred_ms.set(self.now_ms());
         self.poll_task(id, 0);
     }
 
@@ -401,6 +404,7 @@ impl EventLoop {
         slot.occupied = false;
         self.free.borrow_mut().push(id.index);
         context.tasks.borrow_mut().retain(|task| *task != id);
+        context.stirred_ms.set(self.now_ms());
     }
 
     /// Wakes a waiter whose promise was settled. From another context it comes as an event of the waiter's own, and
@@ -448,6 +452,7 @@ impl EventLoop {
         let place = Some((Rc::clone(&context), ctx.section));
         let lane = Lane::Local(context.number);
         context.timers.set(context.timers.get() + 1);
+        context.stirred_ms.set(self.now_ms());
         let what = What::Timer(ctx, Rc::clone(&is_over), f);
         self.push(self.now_ms().saturating_add(ms), lane, place, false, what);
         TimerHandle { is_over, context }
@@ -592,6 +597,7 @@ impl EventLoop {
             What::Timer(ctx, is_over, f) => {
                 is_over.set(true);
                 ctx.context.timers.set(ctx.context.timers.get() - 1);
+                ctx.context.stirred_ms.set(self.now_ms());
                 self.with_ctx(ctx, f);
             }
             What::Letter(letter) => letter.open(self),

@@ -27,9 +27,7 @@ impl Isolate {
     pub(super) fn watch_idle(&self, event_loop: &EventLoop) {
         let instances: Vec<Rc<Instance>> = self.objects.borrow().values().map(Rc::clone).collect();
         for instance in instances {
-            // Fact: 16. Locally pending timers and background work keep an object; in production only since autumn 2026.
-            // [R:EV2, D:changelog 2026-10-01, I:cloudflare/cloudflare-docs#33454]
-            let is_idle = instance.is_idle(false) && !instance.io.has_timers();
+            let is_idle = instance.rest() == Rest::Complete;
             if !is_idle {
                 instance.idle_since_ms.set(None);
             } else if instance.idle_since_ms.get().is_none() {
@@ -53,8 +51,12 @@ impl Isolate {
 
     /// Evicts the object, if it is in memory and idle; says so just before.
     pub(super) fn evict_object(&self, event_loop: &EventLoop, key: &ObjectKey, found: Box<dyn FnOnce()>) {
-        let cuts_off_work = self.switches.evicts_pending_work;
-        let Some(instance) = self.living_instance(key).filter(|it| it.is_idle(cuts_off_work)) else { return };
+        let may_go = |instance: &Rc<Instance>| match instance.rest() {
+            Rest::Complete => true,
+            Rest::WorkPending => self.switches.evicts_pending_work,
+            Rest::None => false,
+        };
+        let Some(instance) = self.living_instance(key).filter(may_go) else { return };
         found();
         self.put_out(event_loop, &instance, "evicted");
     }
@@ -100,21 +102,32 @@ impl Isolate {
     }
 }
 
+/// How far an object has come to rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// An event is in progress, or something is on its way out or to the disk.
+    None,
+    /// Only timers and work in the background are left: it cannot hibernate.
+    WorkPending,
+    /// Nothing at all: it can hibernate.
+    Complete,
+}
+
 impl Instance {
-    /// Whether nothing of it is in progress and nothing is on its way out (platform fact 14); work in the background counts
-    /// unless an eviction cuts it off.
-    pub(super) fn is_idle(&self, cuts_off_work: bool) -> bool {
-        // Fact: 14. A timer, an awaited fetch, an accepted ordinary socket or an event in progress keeps an object from
-        // hibernating. [D:durable-object-lifecycle]
+    /// How far it has come to rest.
+    pub(super) fn rest(&self) -> Rest {
         // Fact: 18. A request in progress keeps the instance, however long it takes. [R:EV3]
         let is_quiet = self.calls.borrow().is_empty()
             && self.outgoing.borrow().is_empty()
             && self.closing.borrow().is_empty()
             && self.alarm_running.get().is_none();
         let is_durable = !self.store.dirty.get() && self.store.in_flight.borrow().is_empty();
-        // Fact: 16. Locally pending timers and background work keep an object; in production only since autumn 2026.
-        // [R:EV2, D:changelog 2026-10-01, I:cloudflare/cloudflare-docs#33454]
+        if !(is_quiet && is_durable && self.io.is_open()) {
+            return Rest::None;
+        }
+        // Fact: 14. A timer, an awaited fetch, an accepted ordinary socket or an event in progress keeps an object from
+        // hibernating. [D:durable-object-lifecycle]
         // Fact: 201. Locally a 14 s call finishes on its instance, with a reference or without. [RA:MC5, RA:MC5b]
-        is_quiet && is_durable && if cuts_off_work { self.io.is_open() } else { self.io.is_idle() }
+        if self.io.has_pending_work() { Rest::WorkPending } else { Rest::Complete }
     }
 }

@@ -25,6 +25,7 @@ mod eviction;
 mod gate;
 mod habits;
 mod held;
+mod idleness;
 mod life;
 mod names;
 mod order;

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use super::error::JsError;
+use super::eviction::Rest;
 use super::isolate::Isolate;
 use super::object::Instance;
 use crate::js::{Ctx, EventLoop};
@@ -12,7 +13,7 @@ use crate::rt;
 /// What is in store for an incarnation.
 #[derive(Default)]
 pub(super) struct Fate {
-    /// After how many milliseconds of idleness it leaves memory; never for 0.
+    /// After how many milliseconds of idleness it leaves memory, if it can hibernate by then; never for 0.
     evicted_after_ms: u64,
     /// Events that have come in.
     events: Cell<u64>,
@@ -38,23 +39,77 @@ impl Instance {
         if after_ms == 0 || self.io.is_dead() {
             return;
         }
-        // Fact: 13. An idle object leaves memory after 10 s where it can hibernate, after 70 to 140 s where it cannot.
-        // [D:durable-object-lifecycle]
-        // Fact: 15. Locally an idle object goes 10 s after its last activity; nothing of it is called. [R:EV1,
-        // S:server/server.c++ handleShutdown]
-        let seen = self.fate.events.get();
-        let instance = Rc::clone(self);
-        let look = Box::new(move || {
-            let event_loop = EventLoop::current();
-            if instance.fate.events.get() == seen && !instance.is_zombie() {
-                let key = instance.key.clone();
-                // Fact: 181. A 30 s heartbeat does not keep an object from the local 10 s eviction. [RA:EV3, RA:AG15]
-                Isolate::of(&event_loop, |isolate| isolate.evict_object(&event_loop, &key, Box::new(|| ())));
-            }
-        });
-        let ctx = Ctx { context: Rc::clone(&self.io), section: 0, root: "platform" };
-        event_loop.run_past_gate(event_loop.now_ms() + after_ms, ctx, look);
+        self.look_at(
+            event_loop,
+            event_loop.now_ms() + after_ms,
+            Spell { since_ms: event_loop.now_ms(), event: self.fate.events.get() },
+        );
     }
+
+    fn look_at(self: &Rc<Self>, event_loop: &EventLoop, at_ms: u64, spell: Spell) {
+        let instance = Rc::clone(self);
+        let look = Box::new(move || instance.look(&EventLoop::current(), spell));
+        let ctx = Ctx { context: Rc::clone(&self.io), section: 0, root: "platform" };
+        event_loop.run_past_gate(at_ms, ctx, look);
+    }
+
+    /// Lets the object go, or looks again when it may.
+    fn look(self: &Rc<Self>, event_loop: &EventLoop, spell: Spell) {
+        if self.fate.events.get() != spell.event || self.is_zombie() {
+            return;
+        }
+        let (now_ms, rest) = (event_loop.now_ms(), self.rest());
+        match self.goes_ms(rest, spell) {
+            Some(goes_ms) if goes_ms <= now_ms => {
+                Isolate::of(event_loop, |isolate| isolate.put_out(event_loop, self, "evicted"));
+            }
+            Some(goes_ms) if rest == Rest::Complete => self.look_at(event_loop, goes_ms, spell),
+            // What it still does may be over before.
+            goes_ms => {
+                let again_ms = now_ms + self.fate.evicted_after_ms;
+                self.look_at(event_loop, goes_ms.map_or(again_ms, |goes_ms| goes_ms.min(again_ms)), spell);
+            }
+        }
+    }
+
+    /// When it may leave memory, as things stand.
+    fn goes_ms(&self, rest: Rest, spell: Spell) -> Option<u64> {
+        let after_ms = self.fate.evicted_after_ms;
+        let stirred_ms = self.io.stirred_ms();
+        match rest {
+            Rest::None => None,
+            // Fact: 15. Locally an idle object goes 10 s after its last activity; nothing of it is called. [R:EV1,
+            // S:server/server.c++ handleShutdown]
+            // Fact: 181. A 30 s heartbeat does not keep an object from the local 10 s eviction. [RA:EV3, RA:AG15]
+            Rest::Complete => Some(spell.since_ms.max(stirred_ms) + after_ms),
+            // Fact: 16. Locally pending timers and background work keep an object; in production only since autumn 2026,
+            // for 15 minutes each. [R:EV2, D:changelog 2026-10-01, I:cloudflare/cloudflare-docs#33454]
+            Rest::WorkPending => {
+                let is_cut_off = Isolate::current(|isolate| isolate.switches.evicts_pending_work);
+                Some(if is_cut_off { spell.since_ms + busy_ms(after_ms) } else { stirred_ms + HELD_MS })
+            }
+        }
+    }
+}
+
+/// A time without events.
+#[derive(Clone, Copy)]
+struct Spell {
+    /// Since when, in epoch milliseconds.
+    since_ms: u64,
+    /// The number of the event before it.
+    event: u64,
+}
+
+/// The longest that a timer or a piece of work in the background holds an object, in milliseconds.
+const HELD_MS: u64 = 15 * 60_000;
+
+/// After how many milliseconds without events an object goes that cannot hibernate, by what was drawn for one that can:
+/// 70 to 140 s for 10 to 140 s.
+fn busy_ms(after_ms: u64) -> u64 {
+    // Fact: 13. An idle object leaves memory after 10 s where it can hibernate, after 70 to 140 s where it cannot.
+    // [D:durable-object-lifecycle]
+    70_000 + after_ms.clamp(10_000, 140_000).saturating_sub(10_000) * 70 / 130
 }
 
 /// Draws at which operation of its own the incarnation is reset; at none for 0.

@@ -231,6 +231,7 @@ impl Stub {
         let (settled, broken) = (promise.clone(), Rc::clone(&self.broken));
         let resolver: Resolver = Box::new(move |answer| {
             if let Answer::Error(error) = &answer {
+                // Fact: 221. Stubs stay broken after a reset; the runtime may repeat calls or not. [facts 100, 101]
                 // Fact: 100. After a failure that broke the object its stubs fail for ever; a new one does not.
                 // [R:E2, R:G7, R:G9, R:E6, D:error-handling]
                 if error.durable_object_reset || error.retryable {

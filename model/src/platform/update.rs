@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::error::JsError;
+use super::eviction::Rest;
 use super::isolate::Isolate;
 use crate::js::{Ctx, EventLoop, IoContext};
 
@@ -40,9 +41,10 @@ impl Isolate {
     fn update(&self, event_loop: &EventLoop, update: Update) {
         // Fact: 24. A deployment resets at once, or the old code goes on until it hibernates or a delay is over.
         // [D:durable-objects-code-updates]
+        // Fact: 234. The default mode and delay of deployments, and the runtime's own retries. [not reached locally]
         let instance = self.by_context.borrow().get(&update.context.number).cloned();
         let Some(instance) = instance.filter(|_| !update.context.is_dead()) else { return };
-        if instance.is_idle(false) {
+        if instance.rest() == Rest::Complete {
             (update.found)();
             self.put_out(event_loop, &instance, "updated");
         } else if event_loop.now_ms() >= update.until_ms {

@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{CLASS, NAME_PREFIX, SessionObject};
@@ -39,8 +38,7 @@ use state::StandState;
 const BASE_MS: u64 = rt::EPOCH_MS;
 
 /// What the sessions of a stand have in common.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug)]
 pub struct Setup {
     /// Soft cap on resident runtimes.
     pub cap: u32,
@@ -55,8 +53,7 @@ pub struct Setup {
 }
 
 /// How a session is before anything is done.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug)]
 pub struct SessionSetup {
     /// Session id.
     pub id: String,
@@ -75,8 +72,7 @@ pub struct SessionSetup {
 }
 
 /// Start status of the framework.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartStatus {
     /// Never started.
     Zero,
@@ -85,7 +81,7 @@ pub enum StartStatus {
 }
 
 /// Storage of a session: times are milliseconds from the zero of the stand.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct StoredSetup {
     /// The alarm slot.
     pub alarm: Option<i64>,

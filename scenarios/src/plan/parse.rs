@@ -1,8 +1,8 @@
 //! Plans from bytes: size, encoding, version, upgrade, shape, then validation; each refusal is one sentence.
 
 use super::{Edge, Plan, PlanError, VERSION, When};
-use crate::bad_input::{PLAN_BYTES_MAX, from_json};
-use crate::document::Format;
+use crate::bad_input::PLAN_BYTES_MAX;
+use crate::document::{Format, typed, typed_value};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -18,10 +18,10 @@ impl Plan {
         let (text, version) = FORMAT.begin(bytes)?;
         let plan: Plan = if version == VERSION {
             // Straight from the text, so that errors keep line and column.
-            serde_json::from_str(text).map_err(|error| from_json(&error, "plan"))?
+            typed(text, "plan")?
         } else {
-            let raw = serde_json::from_str(text).map_err(|error| from_json(&error, "plan"))?;
-            serde_json::from_value(upgrade(raw, version)?).map_err(|error| from_json(&error, "plan"))?
+            let raw = typed(text, "plan")?;
+            typed_value(upgrade(raw, version)?, "plan")?
         };
         plan.validate()?;
         Ok(plan)

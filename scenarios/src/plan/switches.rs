@@ -68,10 +68,11 @@ pub enum DeleteAll {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Eviction {
-    /// Anything that it still does.
+    /// Anything that it still does, timers and work in the background for 15 minutes each.
     #[default]
     IdleOnly,
-    /// Calls, alarms and writes in progress only: work in the background is cut off.
+    /// Calls, alarms and writes in progress only: timers and work in the background are cut off, 70 to 140 s after the last
+    /// event (facts 13, 14).
     PendingWorkToo,
 }
 

@@ -136,15 +136,15 @@ fn a_newer_version_is_refused_before_its_fields_are_looked_at() {
 fn unknown_fields_and_values_are_refused_everywhere() {
     for (from, to, expected) in [
         ("\"scenario\":", "\"scenery\": 1, \"scenario\":", "unknown field `scenery`"),
-        ("\"severity\": \"calm\"", "\"severity\": \"stormy\"", "unknown variant `stormy`"),
+        ("\"severity\": \"calm\"", "\"severity\": \"stormy\"", "unknown value `stormy`"),
         ("\"isolate_count\":", "\"x\": 1, \"isolate_count\":", "unknown field `x`"),
         ("\"do\": \"open\"", "\"do\": \"open\", \"x\": 1", "unknown field `x`"),
-        ("\"do\": \"open\"", "\"do\": \"opne\"", "unknown variant `opne`"),
+        ("\"do\": \"open\"", "\"do\": \"opne\"", "unknown value `opne`"),
         ("\"do\": \"delay\"", "\"do\": \"delay\", \"x\": 1", "unknown field `x`"),
         ("\"edge\": \"begin\"", "\"edge\": \"begin\", \"at_ms\": 1", "either `at_ms` (with session)"),
-        ("\"edge\": \"begin\"", "\"edge\": \"middle\"", "unknown variant `middle`"),
+        ("\"edge\": \"begin\"", "\"edge\": \"middle\"", "unknown value `middle`"),
         ("\"settle\": {", "\"settle\": { \"x\": 1,", "unknown field `x`"),
-        ("\"seed\": \"7\"", "\"seed\": 7", "expected a string"),
+        ("\"seed\": \"7\"", "\"seed\": 7", "expected a text"),
         ("\"seed\": \"7\"", "\"seed\": \"seven\"", "write it like 42"),
         ("\"pins\": {", "\"pins\": { \"s1/a@0#0\": 1, \"s1/a@0#0\": 2,", "`s1/a@0#0` stands twice"),
         ("\"pins\": {", "\"pins\": { \"latency\": 1,", "<who>/<what>@<step>#<n>"),
@@ -160,8 +160,8 @@ fn unknown_fields_and_values_are_refused_everywhere() {
 fn absurd_numbers_are_refused_with_their_path() {
     for (from, to, expected) in [
         ("\"at_ms\": 5", "\"at_ms\": 604800001", "clients[0].steps[1].at_ms: 604800001 ms"),
-        ("\"at_ms\": 5", "\"at_ms\": -5", "expected u64"),
-        ("\"at_ms\": 5", "\"at_ms\": 5.5", "expected u64"),
+        ("\"at_ms\": 5", "\"at_ms\": -5", "expected a whole number, not negative"),
+        ("\"at_ms\": 5", "\"at_ms\": 5.5", "expected a whole number, not negative"),
         ("\"at_ms\": 5", "\"at_ms\": 1e400", "number out of range"),
         ("\"quiet_ms\": 70000", "\"quiet_ms\": 18446744073709551615", "settle.quiet_ms"),
         ("\"isolate_count\": 1", "\"isolate_count\": 0", "world.isolate_count: 0, expected 1"),

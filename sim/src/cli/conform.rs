@@ -114,12 +114,17 @@ fn summary(outcomes: &[Outcome]) -> String {
         0 => String::new(),
         stale => format!(", {stale} excused in vain"),
     };
+    let in_part = |outcome: &&Outcome| outcome.verdict == Verdict::Agrees && !outcome.left_out.is_empty();
+    let in_part = match outcomes.iter().filter(in_part).count() {
+        0 => String::new(),
+        count => format!(" ({count} of them without the parts that are left out)"),
+    };
     let crashed = match count("crashed") {
         0 => String::new(),
         crashed => format!(", {crashed} crashed"),
     };
     format!(
-        "conform: {}, {replayed} replayed, {} agree, {} differ, {} excused{stale}{crashed}, {} not replayed\n",
+        "conform: {}, {replayed} replayed, {} agree{in_part}, {} differ, {} excused{stale}{crashed}, {} not replayed\n",
         counted(outcomes.len(), "record"),
         count("agrees"),
         count("differs"),
@@ -163,6 +168,9 @@ fn side_by_side(outcomes: &[Outcome]) -> String {
         for (path, why) in &outcome.left_out {
             let _ = writeln!(out, "  left out   {path}: {why}");
         }
+        for path in &outcome.excused {
+            let _ = writeln!(out, "  excused    {path}");
+        }
         let reason = why(&outcome.verdict).map(|why| format!(": {}", printable(why))).unwrap_or_default();
         let _ = writeln!(out, "  verdict    {}{reason}", outcome.verdict.word());
     }
@@ -176,7 +184,7 @@ fn json_row(outcome: &Outcome) -> Json {
         outcome.drawn.iter().map(|(what, value, why)| json!({"what": what, "value": value, "why": why})).collect();
     json!({
         "drawn": drawn, "probe": outcome.id, "suite": outcome.suite, "description": outcome.description, "group": outcome.group,
-        "real": outcome.real, "simulated": outcome.simulated, "left_out": left_out,
+        "excused": outcome.excused, "real": outcome.real, "simulated": outcome.simulated, "left_out": left_out,
         "verdict": outcome.verdict.word(), "why": why(&outcome.verdict),
     })
 }

@@ -57,6 +57,8 @@ pub struct Outcome {
     pub real: Vec<Value>,
     /// What is left out of it, with the reasons.
     pub left_out: Vec<(&'static str, &'static str)>,
+    /// What of it may differ, where that is excused.
+    pub excused: Vec<&'static str>,
     /// Decisions of its world that are not the calm ones: name, value, reason.
     pub drawn: Vec<(&'static str, u64, &'static str)>,
     /// What the replay answered.
@@ -72,9 +74,9 @@ pub enum Verdict {
     Agrees,
     /// They are not.
     Differs,
-    /// They are not, and that is known, for this reason.
+    /// They are not in what is excused, for this reason, and are in everything else.
     Excused(&'static str),
-    /// They are excused, and yet the same now.
+    /// Something is excused, and yet the same now.
     StaleExcuse(&'static str),
     /// The replay broke off.
     Crashed(Caught),
@@ -152,6 +154,7 @@ fn check_one(suite: &Suite, record: &Record) -> Result<Outcome, Error> {
         group: found.map(|(group, _)| group.name),
         real: record.seen.iter().map(|real| verdict::without(real, &left_out)).collect(),
         left_out: left_out.iter().map(|LeftOut { path, why, .. }| (*path, *why)).collect(),
+        excused: Vec::new(),
         drawn: Vec::new(),
         simulated: None,
         verdict: Verdict::NotReplayed(excuses::reason(suite.side, &record.id)),
@@ -162,20 +165,27 @@ fn check_one(suite: &Suite, record: &Record) -> Result<Outcome, Error> {
     outcome.verdict = match world::replay(probe, suite)? {
         Err(caught) => Verdict::Crashed(caught),
         Ok(simulated) => {
-            let is_same = verdict::agrees(&record.seen, &simulated, &left_out);
+            let verdict = match excuse {
+                None if verdict::agrees(&record.seen, &simulated, &left_out) => Verdict::Agrees,
+                None => Verdict::Differs,
+                Some(excuse) => {
+                    outcome.excused = excuse.paths.to_vec();
+                    judged(verdict::agrees_but_for(&record.seen, &simulated, &left_out, excuse.paths), excuse.why)
+                }
+            };
             outcome.simulated = Some(simulated);
-            judged(is_same, excuse)
+            verdict
         }
     };
     Ok(outcome)
 }
 
-fn judged(is_same: bool, excuse: Option<&'static str>) -> Verdict {
-    match (is_same, excuse) {
-        (true, None) => Verdict::Agrees,
-        (false, None) => Verdict::Differs,
-        (false, Some(why)) => Verdict::Excused(why),
-        (true, Some(why)) => Verdict::StaleExcuse(why),
+/// What becomes of an excused record, by whether the rest agrees and whether every part of the excuse is needed.
+fn judged((rest_agrees, is_needed): (bool, bool), why: &'static str) -> Verdict {
+    match (rest_agrees, is_needed) {
+        (false, _) => Verdict::Differs,
+        (true, true) => Verdict::Excused(why),
+        (true, false) => Verdict::StaleExcuse(why),
     }
 }
 
@@ -204,8 +214,9 @@ mod tests {
 
     #[test]
     fn an_excuse_holds_for_a_difference_only() {
-        assert_eq!(judged(false, Some("known")).exit_code(), ExitCode::Held);
-        assert_eq!(judged(true, Some("known")), Verdict::StaleExcuse("known"));
-        assert_eq!(judged(true, Some("known")).exit_code(), ExitCode::Safety);
+        assert_eq!(judged((true, true), "known").exit_code(), ExitCode::Held);
+        assert_eq!(judged((true, false), "known"), Verdict::StaleExcuse("known"));
+        assert_eq!(judged((true, false), "known").exit_code(), ExitCode::Safety);
+        assert_eq!(judged((false, true), "known"), Verdict::Differs);
     }
 }

@@ -29,6 +29,10 @@ fn take(value: &mut Value, name: &str) -> bool {
         Value::Object(fields) if name == "*" => !std::mem::take(fields).is_empty(),
         Value::Object(fields) => fields.remove(name).is_some(),
         Value::Array(items) if name == "*" => !std::mem::take(items).is_empty(),
+        // The others keep their places.
+        Value::Array(items) => {
+            name.parse().ok().and_then(|index: usize| items.get_mut(index)).map(Value::take).is_some()
+        }
         _ => false,
     }
 }
@@ -80,6 +84,25 @@ fn sorted_line(line: &str) -> String {
     }
 }
 
+/// Whether they agree in everything but what lies at the excused paths, and each of these is needed for that.
+pub fn agrees_but_for(seen: &[Value], simulated: &Value, left_out: &[LeftOut], excused: &[&str]) -> (bool, bool) {
+    let but_for = |paths: &[&str]| {
+        let cut = |value: &Value| {
+            let mut value = value.clone();
+            for path in paths {
+                leave_out(&mut value, path);
+            }
+            value
+        };
+        agrees(&seen.iter().map(cut).collect::<Vec<_>>(), &cut(simulated), left_out)
+    };
+    let is_needed = |index: usize| {
+        let others = [&excused[..index], &excused[index + 1..]].concat();
+        !but_for(&others)
+    };
+    (but_for(excused), (0..excused.len()).all(is_needed))
+}
+
 /// A recorded answer without what is left out.
 pub fn without(real: &Value, left_out: &[LeftOut]) -> Value {
     let mut real = real.clone();
@@ -125,6 +148,17 @@ mod tests {
         assert_eq!(without(&real, &[out("t"), out("a.*")]), json!({"a": []}));
         let mut same = real.clone();
         assert!(!leave_out(&mut same, "a.t") && !leave_out(&mut same, "b.*") && same == real);
+    }
+
+    #[test]
+    fn an_excuse_is_for_what_it_names_only_and_for_no_more_than_differs() {
+        let seen = [json!({"a": {"b": 1, "c": 1}, "l": [1, 2]})];
+        let check = |simulated: Value, paths: &[&str]| agrees_but_for(&seen, &simulated, &[], paths);
+        assert_eq!(check(json!({"a": {"c": 1}, "l": [1, 2]}), &["a.b"]), (true, true), "absent on one side");
+        assert_eq!(check(json!({"a": {"b": 1, "c": 1}, "l": [1, 9]}), &["l.1"]), (true, true));
+        assert_eq!(check(json!({"a": {"b": 2, "c": 2}, "l": [1, 2]}), &["a.b"]).0, false, "the rest is compared");
+        assert_eq!(check(json!({"a": {"b": 2, "c": 1}, "l": [1, 2]}), &["a.b", "l.0"]), (true, false));
+        assert_eq!(check(seen[0].clone(), &["a.b"]), (true, false), "in vain");
     }
 
     #[test]

@@ -34,19 +34,32 @@ fn fact_102_167_routing_is_tried_three_times_and_never_again_where_the_object_is
     assert!(!opens(vec![JsError::connection_lost(); 3]));
     let overloaded = JsError { overloaded: true, ..JsError::connection_lost() };
     assert!(!opens(vec![overloaded]));
+    // A second try would find the session open to it.
+    assert!(!opens(vec![JsError::new("boom")]), "what is not retryable is not tried again");
+    let retryable = JsError { retryable: true, ..JsError::new("boom") };
+    assert!(opens(vec![retryable]), "what is retryable is");
 }
 
 #[test]
-fn fact_195_the_handshake_leaves_three_rows_of_the_frameworks_and_no_reference() {
-    let (_, recorded) = story(Vec::new(), || async {
-        drop(open().await);
+fn fact_195_the_handshake_leaves_three_rows_of_the_frameworks_and_no_alarm_reference_or_socket_of_its_own() {
+    let (lines, recorded) = controlled(Vec::new(), |control| async move {
+        let id = open().await;
+        rt::sleep_ms(1_000).await;
+        let (rows, alarm_ms) = control.stored(&session_key(&id));
+        log(rows.keys().map(|key| &**key).collect::<Vec<_>>().join(" "));
+        let activity_ms = rows["last-activity-ms"].as_u64().expect("a time");
+        log(alarm_ms.expect("the host's") - activity_ms);
     });
-    let keys = recorded.values("storage.put", "key");
-    for key in ["__ps_name", "props", "initializeRequest"] {
-        assert_eq!(keys.iter().filter(|written| **written == key).count(), 1, "{key}");
-    }
-    let (taken, returned) = (recorded.count("keep-alive.taken"), recorded.count("keep-alive.returned"));
-    assert_eq!(taken, returned, "what the host took for the connect it gave back");
+    // The host's own rows, and the answer that its patch keeps until a GET acknowledges it (fact 205).
+    let of_the_host = ["last-activity-ms", "session-meta", "__mcp_event__:", "__mcp_undelivered_stream__:"];
+    let is_of_the_host = |key: &&str| of_the_host.iter().any(|begin| key.starts_with(begin));
+    let rows: Vec<&str> = lines[0].split(' ').filter(|key| !is_of_the_host(key)).collect();
+    assert_eq!(rows, ["__ps_name", "initializeRequest", "props"]);
+    let timeout_ms = crate::config::HostConfig::default().session_timeout_ms;
+    assert_eq!(lines[1], timeout_ms.to_string(), "the alarm is the host's, which watches idleness");
+    assert_eq!(recorded.values("keep-alive.returned", "refs").last(), Some(&"0"), "no reference is left");
+    let opened = recorded.count("socket.opened");
+    assert_eq!((opened > 0, recorded.count("socket.closed")), (true, opened), "no socket is left");
 }
 
 #[test]

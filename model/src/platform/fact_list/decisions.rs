@@ -34,7 +34,7 @@ pub const DECISIONS: &[Decision] = decisions! {
     "212" "alarm.count-lost" "1 for a retry that comes at once as a first try" ["98.0 % 0, 2.0 % 1"] ["90.0 % 0, 10.0 % 1"];
     "213" "alarm.stuck" "ms until an alarm set to the running time fires; 0 for never" ["50.0 % 0, 50.0 % 10000 to 60000"] ["50.0 % 0, 50.0 % 10000 to 60000"];
     "214" "alarm.nameless" "1 for an alarm without the name that its build would give it; switch `cold_alarm_name`" ["98.0 % 0, 2.0 % 1"] ["90.0 % 0, 10.0 % 1"];
-    "215" "eviction" "ms of idleness after which an incarnation leaves memory, 0 for never; switch `eviction`" ["97.0 % 0, 3.0 % 10000 to 140000"] ["88.0 % 0, 12.0 % 10000 to 140000"];
+    "215" "eviction" "ms of idleness after which an incarnation leaves memory that can hibernate, 0 for never; one that cannot leaves 70 to 140 s after its last event, in proportion; switch `eviction`" ["97.0 % 0, 3.0 % 10000 to 140000"] ["88.0 % 0, 12.0 % 10000 to 140000"];
     "216" "reset" "operations after which an incarnation is reset, 0 for never; `reset.kind` says by what" ["99.5 % 0, 0.5 % 1 to 300"] ["98.0 % 0, 2.0 % 1 to 300"];
     "217" "reset.zombie" "1 for code that goes on after its reset; switch `after_reset`" ["90.0 % 0, 10.0 % 1"] ["80.0 % 0, 20.0 % 1"];
     "218" "commit" "ms until the writes of a turn are durable" ["80.0 % 0 to 1, 20.0 % 2 to 5"] ["50.0 % 0 to 5, 40.0 % 6 to 50, 10.0 % 51 to 500"];

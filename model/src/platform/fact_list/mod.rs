@@ -14,12 +14,23 @@
 pub enum State {
     /// It is modelled and tested.
     Modelled,
+    /// It is in part, and tested; the rest is not, so that something wrong about this may go unseen.
+    PartlyMissedBug(&'static str),
+    /// It is in part, and tested; the rest is not, so that something right about this may be called wrong.
+    PartlyFalseAlarm(&'static str),
     /// It is not, so that something wrong about this may go unseen.
     MissedBug(&'static str),
     /// It is not, so that something right about this may be called wrong.
     FalseAlarm(&'static str),
     /// The described host replaces it, as that fact says.
     Replaced(&'static str),
+}
+
+impl State {
+    /// Whether it is modelled, at least in part.
+    pub fn is_modelled(&self) -> bool {
+        matches!(self, State::Modelled | State::PartlyMissedBug(_) | State::PartlyFalseAlarm(_))
+    }
 }
 
 /// One fact about the platform.
@@ -53,6 +64,12 @@ macro_rules! facts {
 macro_rules! state {
     (modelled) => {
         State::Modelled
+    };
+    (partly_missed_bug($rest:literal)) => {
+        State::PartlyMissedBug($rest)
+    };
+    (partly_false_alarm($rest:literal)) => {
+        State::PartlyFalseAlarm($rest)
     };
     (missed_bug($about:literal)) => {
         State::MissedBug($about)

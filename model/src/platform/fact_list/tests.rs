@@ -47,8 +47,11 @@ fn every_fact_has_a_sentence_and_sources_of_a_known_kind() {
         let is_told = sentence.ends_with(['.', '\'']) && sentence.len() > 15 && !sentence.contains('|');
         let is_meant = match state {
             State::Modelled => true,
-            State::MissedBug(which) | State::FalseAlarm(which) => which.len() > 10,
-            State::Replaced(by) => super::tests::fact(by).is_some_and(|by| by.state == State::Modelled),
+            State::MissedBug(which)
+            | State::FalseAlarm(which)
+            | State::PartlyMissedBug(which)
+            | State::PartlyFalseAlarm(which) => which.len() > 10,
+            State::Replaced(by) => super::tests::fact(by).is_some_and(|by| by.state.is_modelled()),
         };
         (!is_sourced || !is_told || !is_meant).then(|| format!("fact {number} is not told well"))
     });
@@ -65,7 +68,7 @@ fn a_modelled_fact_is_said_where_it_is_modelled_and_nothing_else_is() {
             continue;
         };
         let expected = format!("{} [{}]", fact.sentence, fact.sources);
-        if fact.state != State::Modelled {
+        if !fact.state.is_modelled() {
             complaints.push(format!("{}: fact {} is listed as not modelled", comment.file, fact.number));
         } else if comment.text != expected {
             complaints.push(format!("{}: write `// Fact: {}. {expected}`", comment.file, fact.number));
@@ -75,7 +78,7 @@ fn a_modelled_fact_is_said_where_it_is_modelled_and_nothing_else_is() {
         }
     }
     let said = |fact: &&Fact| evidence.comments.iter().any(|comment| comment.number == fact.number);
-    for fact in all().filter(|fact| fact.state == State::Modelled).filter(|fact| !said(fact)) {
+    for fact in all().filter(|fact| fact.state.is_modelled()).filter(|fact| !said(fact)) {
         complaints.push(format!("fact {} is listed as modelled, and no comment says where", fact.number));
     }
     assert_none(complaints);
@@ -85,11 +88,11 @@ fn a_modelled_fact_is_said_where_it_is_modelled_and_nothing_else_is() {
 fn a_modelled_fact_has_a_test_that_is_named_after_it_and_nothing_else_has() {
     let evidence = Evidence::read();
     let tested = |fact: &&Fact| evidence.tests.contains_key(fact.number);
-    let untested = all().filter(|fact| fact.state == State::Modelled).filter(|fact| !tested(fact));
+    let untested = all().filter(|fact| fact.state.is_modelled()).filter(|fact| !tested(fact));
     let mut complaints: Vec<String> =
         untested.map(|fact| format!("fact {} is listed as modelled, and no test shows it", fact.number)).collect();
     for (number, tests) in &evidence.tests {
-        if fact(number).is_none_or(|fact| fact.state != State::Modelled) {
+        if fact(number).is_none_or(|fact| !fact.state.is_modelled()) {
             complaints.push(format!("{tests:?}: fact {number} is not listed as modelled"));
         }
     }

@@ -36,7 +36,7 @@ fn reset_error(remote: bool) -> JsError {
 }
 
 #[test]
-fn fact_100_104_the_aborting_the_running_and_the_queued_calls_get_the_reason_and_their_stubs_stay_broken() {
+fn fact_100_104_221_the_aborting_the_running_and_the_queued_calls_get_the_reason_and_their_stubs_stay_broken() {
     play(
         |ctx, method, _| ending(ctx, method),
         |world| async move {

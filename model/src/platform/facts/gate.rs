@@ -60,8 +60,37 @@ fn fact_27_209_handlers_interleave_only_where_one_awaits_something_other_than_st
 }
 
 #[test]
-fn fact_28_fifty_syncs_let_no_other_event_in() {
+fn fact_28_storage_lets_no_other_event_in_be_it_300_pairs_or_fifty_syncs() {
+    order_with_mark("storage", 0, "A-start A-end mark");
     order_with_mark("sync", 0, "A-start A-end mark");
+}
+
+#[test]
+fn fact_28_storage_that_takes_its_time_lets_no_other_event_in_either() {
+    for operation in [PUT.name, GET.name] {
+        play(
+            |ctx, method, _| async move {
+                if method == "A" {
+                    mark("A-start");
+                    ctx.storage().put(&PUT, "x", Value::from(1)).await?;
+                    ctx.storage().get(&GET, "x").await?;
+                    mark("A-end");
+                }
+                common(ctx, method).await
+            },
+            move |world| async move {
+                direct(nth(operation, 1, Disturbance::Delay(200)));
+                send(&world, "p", "A");
+                pause(100).await;
+                assert_eq!(marks(), "A-start", "it waits");
+                send(&world, "p", "mark");
+                pause(50).await;
+                assert_eq!(marks(), "");
+                pause(300).await;
+                assert_eq!(marks(), "A-end mark");
+            },
+        );
+    }
 }
 
 #[test]

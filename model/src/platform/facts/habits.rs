@@ -1,7 +1,6 @@
-//! Habits that builds and settings of the runtime do not share (platform facts 16, 22-24, 109, 110).
+//! Habits that builds and settings of the runtime do not share (platform facts 22-24, 109, 110).
 
 use super::*;
-use crate::js::call;
 
 const UPDATED: &str = "Durable Object reset because its code was updated.";
 
@@ -79,7 +78,7 @@ fn fact_22_a_zombie_ends_after_30_s() {
 }
 
 #[test]
-fn fact_24_a_deferred_update_waits_until_its_object_is_idle_or_300_s() {
+fn fact_24_234_a_deferred_update_waits_until_its_object_is_idle_or_300_s() {
     let deferred = Switches { defers_updates: true, ..Switches::default() };
     for (ms, expected) in
         [(5_000, "update"), (400_000, "update long!Durable Object reset because its code was updated.")]
@@ -102,31 +101,6 @@ fn fact_24_a_deferred_update_waits_until_its_object_is_idle_or_300_s() {
                 pause(310_000).await;
                 assert_eq!(marks(), expected);
                 assert_ne!(ask(&world, "p", "incarnation").await, first);
-            },
-        );
-    }
-}
-
-#[test]
-fn fact_16_an_eviction_under_the_old_rule_cuts_off_work_in_the_background() {
-    for (evicts_pending_work, marked) in [(false, "worked"), (true, "evicted")] {
-        play_with(
-            Switches { evicts_pending_work, ..Switches::default() },
-            |ctx, method, _| async move {
-                if method == "begin" {
-                    drop(call(async {
-                        timer(14_000).wait().await;
-                        mark("worked");
-                    }));
-                }
-                common(ctx, method).await
-            },
-            move |world| async move {
-                assert_eq!(ask(&world, "p", "begin").await, Ok(Value::Null));
-                pause(11_000).await;
-                Control::new(world.cluster.clone()).evict(&key("p"), || mark("evicted"));
-                pause(10_000).await;
-                assert_eq!(marks(), marked);
             },
         );
     }

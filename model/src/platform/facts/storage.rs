@@ -111,6 +111,9 @@ fn fact_50_a_write_that_was_awaited_and_passed_survives_a_reset_by_another_call(
     );
 }
 
+/// A time that no test comes to.
+const LATE_MS: i64 = 4_000_000_000_000;
+
 async fn transactions(ctx: ObjectContext, method: &'static str) -> Answer {
     let storage = ctx.storage();
     let outside = ctx.storage();
@@ -143,13 +146,29 @@ async fn transactions(ctx: ObjectContext, method: &'static str) -> Answer {
         "nested" => {
             let body = move |txn: Transaction| async move {
                 txn.put(&PUT, "outer", Value::from(1)).await?;
+                let storage = outside.clone();
                 let inner = move |txn: Transaction| async move {
                     txn.put(&PUT, "inner", Value::from(1)).await?;
+                    put(&storage, "inner, by the storage").await?;
+                    storage.set_alarm(&SET_ALARM, LATE_MS).await?;
                     Err::<(), _>(JsError::new("inner"))
                 };
                 let inner = outside.transaction(&TRANSACTION, inner).await;
                 assert_eq!(inner, Err(JsError::new("inner")));
                 put(&outside, "after").await?;
+                Ok(Value::Null)
+            };
+            storage.transaction(&TRANSACTION, body).await
+        }
+        "nested alarm" => {
+            let body = move |_: Transaction| async move {
+                outside.set_alarm(&SET_ALARM, LATE_MS).await?;
+                let storage = outside.clone();
+                let inner = move |_: Transaction| async move {
+                    storage.set_alarm(&SET_ALARM, LATE_MS + 1).await?;
+                    Err::<(), _>(JsError::new("inner"))
+                };
+                assert!(outside.transaction(&TRANSACTION, inner).await.is_err());
                 Ok(Value::Null)
             };
             storage.transaction(&TRANSACTION, body).await
@@ -199,6 +218,20 @@ fn fact_59_a_transaction_that_is_over_cannot_be_used() {
 #[test]
 fn fact_60_a_nested_transaction_rolls_back_on_its_own() {
     transaction("nested", Ok(""), "after outer");
+}
+
+#[test]
+fn fact_60_an_alarm_of_a_nested_transaction_that_rolls_back_leaves_that_of_the_outer_one() {
+    play(
+        |ctx, method, _| transactions(ctx, method),
+        |world| async move {
+            assert_eq!(ask(&world, "p", "nested alarm").await, Ok(Value::Null));
+            for _ in 0..2 {
+                assert_eq!(ask(&world, "p", "alarm?").await, Ok(Value::from(LATE_MS)));
+                assert!(ask(&world, "p", "abort").await.is_err());
+            }
+        },
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What a platform does by itself when that is drawn (platform facts 11-15, 87, 181, 211-216).
+//! What a platform does by itself when that is drawn (platform facts 11, 87, 211-214, 216).
 
 use super::alarm::{shown, with_alarm_under};
 use super::*;
@@ -26,27 +26,6 @@ fn fact_11_214_an_alarm_may_bring_no_name_and_never_brings_one_over_1024_bytes()
             },
         );
     }
-}
-
-#[test]
-fn fact_13_15_181_215_an_idle_object_leaves_memory_when_that_is_drawn_although_its_alarm_is_armed() {
-    play(
-        |ctx, method, _| async move {
-            if method == "set" {
-                ctx.storage().set_alarm(&SET_ALARM, gate::at_ms(30_000)).await?;
-            }
-            common(ctx, method).await
-        },
-        |world| async move {
-            direct(straying("eviction", 10_000));
-            assert_eq!(ask(&world, "p", "set").await, Ok(Value::Null));
-            let first = ask(&world, "p", "incarnation").await;
-            pause(9_000).await;
-            assert_eq!(ask(&world, "p", "incarnation").await, first, "idle for 9 s");
-            pause(11_500).await;
-            assert_ne!(ask(&world, "p", "incarnation").await, first, "idle for 11.5 s");
-        },
-    );
 }
 
 #[test]

@@ -4,7 +4,6 @@ use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::js::{Ctx, EventLoop, Promise};
@@ -26,8 +25,7 @@ pub struct OpenGate {
 }
 
 /// How a gate can fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The platform replaced the code.
     CodeUpdate,

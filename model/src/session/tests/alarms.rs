@@ -138,7 +138,7 @@ fn around_the_abort(defects: &[Defect]) -> Vec<String> {
 }
 
 #[test]
-fn fact_188_between_the_wipe_and_the_abort_the_described_owner_check_fails_on_the_missing_tables() {
+fn between_the_wipe_and_the_abort_the_described_owner_check_fails_on_the_missing_tables() {
     let missing = "gap Error: no such table: cf_agents_mcp_servers: SQLITE_ERROR";
     assert_eq!(around_the_abort(&[Defect::WipedSessionRestored]), [missing, "after not_found"]);
     assert_eq!(around_the_abort(&[]), ["gap terminated", "after not_found"]);

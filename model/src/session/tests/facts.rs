@@ -1,13 +1,15 @@
 //! Facts about partyserver and the agents framework, on a real session (platform facts 95, 166-188, 194).
 
+use std::any::Any;
 use std::rc::Rc;
 
 use serde_json::Value;
 
 use super::super::SessionObject;
 use super::world::{Played, Setup, World, log, name, play};
+use crate::agents::mcp_server::McpServer;
 use crate::agents::schedule::{KeepAlive, keep_alive, signed};
-use crate::agents::{mcp_agent, party_server};
+use crate::agents::{mcp_agent, party_server, tables};
 use crate::defect::Defect;
 use crate::js::{EventLoop, js, timer};
 use crate::operation::{Kind, Operation};
@@ -82,18 +84,41 @@ fn fact_171_187_the_alarm_of_a_cold_condemned_session_acts_before_any_start() {
 }
 
 #[test]
-fn fact_172_200_connections_survive_eviction_and_the_next_call_starts_the_object_again() {
+fn fact_172_200_an_object_idle_for_12_s_under_an_open_get_starts_again_at_the_next_call_and_notifies_it() {
     let played = play(Setup::default(), |world| async move {
         world.open(50).await;
         world.listen("listener", 12_000).await;
         world.handle().evict(&world.key(), || log("evicted"));
         rt::sleep_ms(50).await;
+        // As before, without any start: they are read from the platform.
         world.inside("look", 50, |session| async move { log(session.active_stream_count()) }).await;
         world.open(50).await;
+        let notify = |session: Rc<SessionObject>| async move {
+            let server: Rc<dyn Any> = session.server.borrow().clone().expect("it was started again");
+            let server = server.downcast::<McpServer>().expect("the package's");
+            js(async move { server.notify("notifications/tools/list_changed", Value::Null).await })
+                .await
+                .expect("sent");
+        };
+        world.inside("notify", 50, notify).await;
     });
-    assert_eq!(played.log, ["open null", "evicted", "1", "open null"], "nothing was closed");
+    let [before @ .., heard] = &played.log[..] else { panic!("{:?}", played.log) };
+    assert_eq!(before, ["open null", "evicted", "1", "open null"], "nothing was closed");
+    assert!(heard.starts_with("listener Message(") && heard.contains("notifications/tools/list_changed"), "{heard}");
     assert_eq!(played.recorded.count("object.constructed"), 2);
     assert_eq!(played.recorded.count("start.begin"), 2);
+}
+
+#[test]
+fn fact_188_the_constructor_makes_nine_tables_before_anything_is_started() {
+    let played = play(Setup::default(), |world| async move {
+        let look = |session: Rc<SessionObject>| async move { log(tables::names(&session.agent).join(" ")) };
+        world.inside("look", 50, look).await;
+    });
+    let expected = "cf_agent_tool_runs cf_agents_facet_runs cf_agents_fibers cf_agents_mcp_servers cf_agents_queues \
+                    cf_agents_runs cf_agents_schedules cf_agents_state cf_agents_workflows";
+    assert_eq!(played.log, [expected]);
+    assert_eq!(played.recorded.count("start.begin"), 0);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::script::Rule;
-use super::world::{Setup, name, play, props};
+use super::world::{Setup, log, name, play, props};
 use crate::defect::Defect;
 use crate::platform::JsError;
 use crate::rt;
@@ -99,7 +99,7 @@ fn a_failed_start_reaches_every_caller_with_one_report_and_frees_the_slot() {
 }
 
 #[test]
-fn fact_168_a_start_that_fails_in_a_section_leaves_the_object_alive_and_unstarted() {
+fn fact_168_a_start_that_fails_in_a_section_resets_nothing_and_the_next_call_tries_again_on_the_same_instance() {
     let rules = vec![Rule::fail("body · storage.put props", JsError::new("no storage"))];
     let played = play(Setup { rules, ..Setup::default() }, |world| async move {
         world.open(50).await;
@@ -107,6 +107,30 @@ fn fact_168_a_start_that_fails_in_a_section_leaves_the_object_alive_and_unstarte
     });
     assert_eq!(played.log, ["open Error: no storage", "open null"]);
     assert_eq!(played.recorded.count("object.constructed"), 1);
+    assert_eq!((played.recorded.count("object.reset"), played.recorded.count("object.gone")), (0, 0));
+    assert_eq!(played.recorded.values("start.end", "outcome"), ["failed", "ok"]);
+}
+
+#[test]
+fn fact_168_five_callers_at_once_start_it_once_and_nothing_is_let_in_before_it_ended() {
+    let rules = vec![Rule::hold("body · server.connect", 3)];
+    let played = play(Setup { rules, ..Setup::default() }, |world| async move {
+        for _ in 0..5 {
+            world.open(0).await;
+        }
+        world.inside("other", 500, |_| async { log("let in") }).await;
+        log("held");
+        world.handle().release(3);
+        rt::sleep_ms(50).await;
+    });
+    let mut expected = vec!["held"];
+    expected.extend(["open null"; 5]);
+    expected.push("let in");
+    let mut log = played.log.clone();
+    log[1..].sort();
+    expected[1..].sort_unstable();
+    assert_eq!(log, expected);
+    assert_eq!(played.recorded.count("start.begin"), 1);
 }
 
 #[test]

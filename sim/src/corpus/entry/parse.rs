@@ -1,7 +1,8 @@
 //! Entries from bytes: size, encoding, versions, shape, then validation; each refusal is one sentence.
 
 use super::{Entry, VERSION};
-use scenarios::bad_input::{BadInput, PLAN_BYTES_MAX, from_json, text_of};
+use scenarios::bad_input::{BadInput, PLAN_BYTES_MAX, text_of};
+use scenarios::document::{typed, typed_value};
 use scenarios::plan::{self, Plan};
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -25,7 +26,7 @@ impl Entry {
         let is_current = head.plan.as_ref().and_then(|plan| plan.get("version")) == Some(&Json::from(plan::VERSION));
         let entry: Self = if is_current {
             // Straight from the text, so that errors keep line and column.
-            serde_json::from_str(text).map_err(|error| from_json(&error, "entry"))?
+            typed(text, "entry")?
         } else {
             with_upgraded_plan(text, head.plan)?
         };
@@ -56,7 +57,7 @@ impl Head {
                 "check that it is an entry",
             ));
         }
-        serde_json::from_str(text).map_err(|error| from_json(&error, "entry"))
+        typed(text, "entry")
     }
 
     fn check(&self) -> Result<(), BadInput> {
@@ -84,7 +85,7 @@ fn with_upgraded_plan(text: &str, plan: Option<Json>) -> Result<Entry, BadInput>
     };
     let plan = Plan::parse(plan.to_string().as_bytes())
         .map_err(|refusal| BadInput { place: format!("plan: {}", refusal.place), ..refusal })?;
-    let mut raw: Json = serde_json::from_str(text).map_err(|error| from_json(&error, "entry"))?;
+    let mut raw: Json = typed(text, "entry")?;
     raw["plan"] = serde_json::to_value(plan).expect("a plan is plain data");
-    serde_json::from_value(raw).map_err(|error| from_json(&error, "entry"))
+    typed_value(raw, "entry")
 }

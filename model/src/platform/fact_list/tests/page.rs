@@ -14,8 +14,8 @@ pub fn markdown(evidence: &Evidence) -> String {
          Sources: `R:` ran on both builds of the real runtime (2026-05-26 and 2026-11-17), `R26:` on the older only, `R11:` on the newer only,\n\
          `RF:` with newer compatibility flags, `RA:` with agents 0.17.3 and partyserver 0.5.8 as published, `RP:` with the host's patch, `RN:`\n\
          with later packages; `S:` read in a source, `D:` in documentation, `I:` in an issue; `PUB` for texts that several public projects match\n\
-         on. A fact that is not modelled says what that costs: *a missed bug*, where something wrong may go unseen, or *a false alarm*, where\n\
-         something right may be called wrong.\n\n",
+         on. A fact that is not modelled, or only in part, says what that costs: *a missed bug*, where something wrong may go unseen, or\n\
+         *a false alarm*, where something right may be called wrong.\n\n",
     );
     summary(&mut text);
     for (index, section) in SECTIONS.iter().enumerate() {
@@ -54,7 +54,7 @@ fn decisions(text: &mut String) {
 
 fn summary(text: &mut String) {
     text.push_str(
-        "| | section | facts | modelled | a missed bug | a false alarm | replaced |\n|---|---|---|---|---|---|---|\n",
+        "| | section | facts | modelled | in part | a missed bug | a false alarm | replaced |\n|---|---|---|---|---|---|---|---|\n",
     );
     for (index, section) in SECTIONS.iter().enumerate() {
         let _ = writeln!(text, "| {} | {} | {} |", index + 1, section.title, counts(&[section]));
@@ -69,6 +69,7 @@ fn counts(sections: &[&Section]) -> String {
     let counts = [
         facts().count(),
         count(|state| matches!(state, State::Modelled)),
+        count(|state| state.is_modelled() && !matches!(state, State::Modelled)),
         count(|state| matches!(state, State::MissedBug(_))),
         count(|state| matches!(state, State::FalseAlarm(_))),
         count(|state| matches!(state, State::Replaced(_))),
@@ -80,6 +81,12 @@ fn row(text: &mut String, fact: &Fact, evidence: &Evidence) {
     let Fact { number, sentence, sources, state } = fact;
     let (place, test) = match state {
         State::Modelled => (places(number, evidence), tests(number, evidence)),
+        State::PartlyMissedBug(rest) => {
+            (format!("in part, {}; not, a missed bug: {rest}", places(number, evidence)), tests(number, evidence))
+        }
+        State::PartlyFalseAlarm(rest) => {
+            (format!("in part, {}; not, a false alarm: {rest}", places(number, evidence)), tests(number, evidence))
+        }
         State::MissedBug(which) => (format!("no: a missed bug: {which}"), String::new()),
         State::FalseAlarm(which) => (format!("no: a false alarm: {which}"), String::new()),
         State::Replaced(by) => (format!("no: fact {by} replaces it in the described host"), String::new()),
