@@ -9,6 +9,7 @@ use super::error::JsError;
 use super::isolate::Isolate;
 use super::object::{Instance, ObjectKey};
 use crate::js::{Ctx, EventLoop};
+use crate::rt;
 
 /// How long the local runtime keeps an idle object in memory, in milliseconds (platform fact 15).
 const LOCAL_IDLE_MS: u64 = 10_000;
@@ -53,10 +54,17 @@ impl Isolate {
 
     /// Evicts the object, if it is in memory and idle; says so just before.
     pub(super) fn evict_object(&self, event_loop: &EventLoop, key: &ObjectKey, found: Box<dyn FnOnce()>) {
-        let cuts_off_work = self.switches.evicts_pending_work;
-        let Some(instance) = self.living_instance(key).filter(|it| it.is_idle(cuts_off_work)) else { return };
+        let Some(instance) = self.living_instance(key).filter(|it| self.can_go(it)) else { return };
         found();
         self.put_out(event_loop, &instance, "evicted");
+    }
+
+    /// Whether an object is idle enough to leave memory.
+    fn can_go(&self, instance: &Instance) -> bool {
+        // Fact: 215. An idle object is evicted at any time from 10 s on, with or without pending work. [facts 13-17]
+        let cuts_off_work =
+            || self.switches.evicts_pending_work || rt::stray(&instance.io.label, "eviction.pending-work") > 0;
+        instance.is_idle(false) || (instance.is_idle(true) && cuts_off_work())
     }
 
     /// An incarnation that is idle leaves memory.

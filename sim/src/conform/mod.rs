@@ -182,7 +182,7 @@ fn judged(is_same: bool, excuse: Option<&'static str>) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::platform::RuntimeBuild;
+    use scenarios::plan::RuntimeBuild;
 
     fn suite_of(build: RuntimeBuild) -> Suite {
         let suites = record::suites().expect("the data is sound");
