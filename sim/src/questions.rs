@@ -81,7 +81,7 @@ pub const QUESTIONS: &[Question] = &[
         &["16", "215"],
         &[(ANY, &["16 [D:changelog 2026-10-01, I:cloudflare/cloudflare-docs#33454]"])],
     ),
-    Question::new("code updates that wait", &["update.deferred"], &["24"], &[(ANY, &["24"])]),
+    Question::new("code updates that wait", &["update.deferred"], &["24", "216"], &[(ANY, &["24"])]),
     Question::new("resets of objects", &["reset", "reset.kind"], &["21", "216"], &[(ANY, &["21"])]),
     Question::new("code that outlives its reset", &["reset.zombie"], &["22", "217", "219"], &[(ANY, &["109"])]),
     Question::new("flags of errors over hops", &["flags.kept"], &["96", "220"], &[(ANY, &["99 [RF:E8]"])]),

@@ -26,7 +26,6 @@ macro_rules! decisions {
 
 /// Every decision that draws a fact of section 17.
 pub const DECISIONS: &[Decision] = decisions! {
-    "24" "update.deferred" "1 for a code update that waits until its object is idle, 300 s at most; switch `code_update`" ["90.0 % 0, 10.0 % 1"] ["80.0 % 0, 20.0 % 1"];
     "208" "order.*" "which of the events that meet in one millisecond comes first, by lane" ["any order, also in calm worlds"] ["any order, also in calm worlds"];
     "208" "latency.rpc" "ms that a call is on its way; so do `latency.fetch`, `latency.reply`, `latency.frame-in` and `latency.frame-out`" ["80.0 % 0 to 3, 20.0 % 4 to 20"] ["50.0 % 0 to 5, 40.0 % 6 to 60, 10.0 % 61 to 1000"];
     "210" "alarm.late" "ms that an alarm is late" ["95.0 % 0 to 10, 4.5 % 100 to 900, 0.5 % 1000 to 60000"] ["60.0 % 0 to 10, 30.0 % 100 to 900, 10.0 % 1000 to 60000"];
@@ -38,6 +37,7 @@ pub const DECISIONS: &[Decision] = decisions! {
     "215" "eviction" "ms of idleness after which an incarnation leaves memory, 0 for never; switch `eviction`" ["97.0 % 0, 3.0 % 10000 to 140000"] ["88.0 % 0, 12.0 % 10000 to 140000"];
     "215" "eviction.pending-work" "1 for an eviction that cuts off work in the background; switch `eviction`" ["90.0 % 0, 10.0 % 1"] ["80.0 % 0, 20.0 % 1"];
     "216" "reset" "operations after which an incarnation is reset, 0 for never; `reset.kind` says by what" ["99.5 % 0, 0.5 % 1 to 300"] ["98.0 % 0, 2.0 % 1 to 300"];
+    "216" "update.deferred" "1 for a code update that waits until its object is idle, 300 s at most (fact 24); switch `code_update`" ["90.0 % 0, 10.0 % 1"] ["80.0 % 0, 20.0 % 1"];
     "217" "reset.zombie" "1 for code that goes on after its reset; switch `after_reset`" ["90.0 % 0, 10.0 % 1"] ["80.0 % 0, 20.0 % 1"];
     "218" "commit" "ms until the writes of a turn are durable" ["80.0 % 0 to 1, 20.0 % 2 to 5"] ["50.0 % 0 to 5, 40.0 % 6 to 50, 10.0 % 51 to 500"];
     "219" "reset.zombie" "the same: the old one goes on beside the new one" ["90.0 % 0, 10.0 % 1"] ["80.0 % 0, 20.0 % 1"];

@@ -80,12 +80,12 @@ fn fact_22_a_zombie_ends_after_30_s() {
 
 #[test]
 fn fact_24_a_deferred_update_waits_until_its_object_is_idle_or_300_s() {
-    let deferred = Switches { defers_updates: true, ..Switches::default() };
-    for (ms, expected) in
-        [(5_000, "update"), (400_000, "update long!Durable Object reset because its code was updated.")]
+    let long = "update long!Durable Object reset because its code was updated.";
+    for (ms, expected, is_drawn) in
+        [(5_000, "update", false), (400_000, long, false), (5_000, "update", true), (400_000, long, true)]
     {
         play_with(
-            deferred,
+            Switches { defers_updates: !is_drawn, ..Switches::default() },
             move |ctx, method, _| async move {
                 if method == "long" {
                     timer(ms).wait().await;
@@ -93,6 +93,7 @@ fn fact_24_a_deferred_update_waits_until_its_object_is_idle_or_300_s() {
                 common(ctx, method).await
             },
             move |world| async move {
+                direct(straying("update.deferred", u64::from(is_drawn)));
                 let first = ask(&world, "p", "incarnation").await;
                 send(&world, "p", "long");
                 pause(50).await;
@@ -109,7 +110,7 @@ fn fact_24_a_deferred_update_waits_until_its_object_is_idle_or_300_s() {
 
 #[test]
 fn fact_16_an_eviction_under_the_old_rule_cuts_off_work_in_the_background() {
-    for (evicts_pending_work, marked) in [(false, "worked"), (true, "evicted")] {
+    for (evicts_pending_work, drawn, marked) in [(false, 0, "worked"), (true, 0, "evicted"), (false, 1, "evicted")] {
         play_with(
             Switches { evicts_pending_work, ..Switches::default() },
             |ctx, method, _| async move {
@@ -122,6 +123,7 @@ fn fact_16_an_eviction_under_the_old_rule_cuts_off_work_in_the_background() {
                 common(ctx, method).await
             },
             move |world| async move {
+                direct(straying("eviction.pending-work", drawn));
                 assert_eq!(ask(&world, "p", "begin").await, Ok(Value::Null));
                 pause(11_000).await;
                 Control::new(world.cluster.clone()).evict(&key("p"), || mark("evicted"));
