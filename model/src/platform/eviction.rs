@@ -14,6 +14,9 @@ use crate::rt;
 /// How long the local runtime keeps an idle object in memory, in milliseconds (platform fact 15).
 const LOCAL_IDLE_MS: u64 = 10_000;
 
+/// How long an object that cannot hibernate stays at least, in milliseconds without an event (platform fact 13).
+const HIBERNATES_NOT_MS: u64 = 70_000;
+
 /// How long the process remembers the name of an object that it evicted, in milliseconds.
 const NAME_KEPT_MS: u64 = 60_000;
 
@@ -54,17 +57,23 @@ impl Isolate {
 
     /// Evicts the object, if it is in memory and idle; says so just before.
     pub(super) fn evict_object(&self, event_loop: &EventLoop, key: &ObjectKey, found: Box<dyn FnOnce()>) {
-        let Some(instance) = self.living_instance(key).filter(|it| self.can_go(it)) else { return };
+        let cuts_off_work = self.switches.evicts_pending_work;
+        let Some(instance) = self.living_instance(key).filter(|it| it.is_idle(cuts_off_work)) else { return };
         found();
         self.put_out(event_loop, &instance, "evicted");
     }
 
-    /// Whether an object is idle enough to leave memory.
-    fn can_go(&self, instance: &Instance) -> bool {
+    /// Evicts the object to which nothing has come in for so long, if it is idle.
+    pub(super) fn evict_after(&self, event_loop: &EventLoop, key: &ObjectKey, quiet_ms: u64) {
+        let Some(instance) = self.living_instance(key) else { return };
         // Fact: 215. An idle object is evicted at any time from 10 s on, with or without pending work. [facts 13-17]
-        let cuts_off_work =
-            || self.switches.evicts_pending_work || rt::stray(&instance.io.label, "eviction.pending-work") > 0;
-        instance.is_idle(false) || (instance.is_idle(true) && cuts_off_work())
+        let cuts_off_work = || {
+            let is_long = quiet_ms >= HIBERNATES_NOT_MS;
+            self.switches.evicts_pending_work || is_long && rt::stray(&instance.io.label, "eviction.pending-work") > 0
+        };
+        if instance.is_idle(false) || instance.is_idle(true) && cuts_off_work() {
+            self.put_out(event_loop, &instance, "evicted");
+        }
     }
 
     /// An incarnation that is idle leaves memory.

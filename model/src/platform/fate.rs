@@ -49,7 +49,7 @@ impl Instance {
             if instance.fate.events.get() == seen && !instance.is_zombie() {
                 let key = instance.key.clone();
                 // Fact: 181. A 30 s heartbeat does not keep an object from the local 10 s eviction. [RA:EV3, RA:AG15]
-                Isolate::of(&event_loop, |isolate| isolate.evict_object(&event_loop, &key, Box::new(|| ())));
+                Isolate::of(&event_loop, |isolate| isolate.evict_after(&event_loop, &key, after_ms));
             }
         });
         let ctx = Ctx { context: Rc::clone(&self.io), section: 0, root: "platform" };

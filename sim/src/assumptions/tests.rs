@@ -99,7 +99,7 @@ fn of_what_a_build_does_only_what_the_failure_needs_is_told() {
 fn with_two_faults() -> Plan {
     let mut plan = plan();
     for at_ms in [1_001, 1_002] {
-        let when = When::At { at_ms, session: "s1".into() };
+        let when = When::At { at_ms, session: Some("s1".to_owned()) };
         plan.faults.push(FaultPlan::new(when, Effect::Reset { kind: scenarios::plan::ResetKind::CodeUpdate }));
     }
     plan

@@ -110,7 +110,7 @@ fn fact_24_a_deferred_update_waits_until_its_object_is_idle_or_300_s() {
 
 #[test]
 fn fact_16_an_eviction_under_the_old_rule_cuts_off_work_in_the_background() {
-    for (evicts_pending_work, drawn, marked) in [(false, 0, "worked"), (true, 0, "evicted"), (false, 1, "evicted")] {
+    for (evicts_pending_work, marked) in [(false, "worked"), (true, "evicted")] {
         play_with(
             Switches { evicts_pending_work, ..Switches::default() },
             |ctx, method, _| async move {
@@ -123,12 +123,39 @@ fn fact_16_an_eviction_under_the_old_rule_cuts_off_work_in_the_background() {
                 common(ctx, method).await
             },
             move |world| async move {
-                direct(straying("eviction.pending-work", drawn));
                 assert_eq!(ask(&world, "p", "begin").await, Ok(Value::Null));
                 pause(11_000).await;
                 Control::new(world.cluster.clone()).evict(&key("p"), || mark("evicted"));
                 pause(10_000).await;
                 assert_eq!(marks(), marked);
+            },
+        );
+    }
+}
+
+#[test]
+fn fact_13_16_215_work_in_the_background_is_cut_off_by_a_drawn_eviction_after_70_s_and_not_sooner() {
+    for (after_ms, is_cut) in [(60_000, false), (80_000, true)] {
+        play(
+            |ctx, method, _| async move {
+                if method == "begin" {
+                    drop(call(async {
+                        timer(100_000).wait().await;
+                        mark("worked");
+                    }));
+                }
+                common(ctx, method).await
+            },
+            move |world| async move {
+                let stray = move |asked: &str| match asked {
+                    "eviction" => after_ms,
+                    "eviction.pending-work" => 1,
+                    _ => 0,
+                };
+                direct(Script { stray: Some(Box::new(stray)), ..Script::default() });
+                assert_eq!(ask(&world, "p", "begin").await, Ok(Value::Null));
+                pause(120_000).await;
+                assert_eq!(marks().is_empty(), is_cut, "after {after_ms} ms");
             },
         );
     }
