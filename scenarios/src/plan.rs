@@ -14,6 +14,7 @@ mod sample;
 mod switches;
 #[cfg(test)]
 mod tests;
+mod turned;
 mod validate;
 
 use crate::bad_input::BadInput;
@@ -31,8 +32,10 @@ pub use identity::{Elicitation, Token};
 #[cfg(test)]
 pub(crate) use sample::sample;
 pub use switches::{
-    AfterReset, CodeUpdate, ColdAlarmName, DeleteAll, Eviction, SocketsAfterReset, Switches, TURNED, Turned,
+    AfterReset, CodeUpdate, ColdAlarmName, DeleteAll, Eviction, ForeignWrite, GetAlarm, LargeValues, ResetAlarm,
+    Runtime, SectionTimers, SocketsAfterReset, Switches,
 };
+pub use turned::{TURNED, Turned};
 pub use validate::{CLIENT_COUNT_MAX, CODE_BYTES_MAX, FAULT_COUNT_MAX, SPAN_MS_MAX, STEP_COUNT_MAX};
 
 /// The version of the plan format that this build writes, and the newest it reads.

@@ -32,6 +32,7 @@ pub mod error;
 pub mod exit_code;
 pub mod faults;
 pub mod files;
+mod habits;
 pub mod interrupt;
 pub mod markers;
 pub mod objects;

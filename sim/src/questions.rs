@@ -8,11 +8,23 @@ pub struct Question {
     whats: &'static [&'static str],
     /// Numbers of the facts which say that the platform decides so; none where it is the host, a client or the simulator.
     pub facts: &'static [&'static str],
+    /// What proves that it may decide on a value: the facts for each value up to the first number, as switches name them.
+    proofs: &'static [(u64, &'static [&'static str])],
 }
 
 impl Question {
-    const fn new(noun: &'static str, whats: &'static [&'static str], facts: &'static [&'static str]) -> Self {
-        Self { noun, whats, facts }
+    const fn new(
+        noun: &'static str,
+        whats: &'static [&'static str],
+        facts: &'static [&'static str],
+        proofs: &'static [(u64, &'static [&'static str])],
+    ) -> Self {
+        Self { noun, whats, facts, proofs }
+    }
+
+    /// What proves that the platform may decide on `value`.
+    pub fn proof_of(&self, value: u64) -> &'static [&'static str] {
+        self.proofs.iter().find(|(most, _)| value <= *most).map_or(&[], |(_, facts)| facts)
     }
 
     /// Whether a question is among these.
@@ -26,28 +38,73 @@ impl Question {
     }
 }
 
+/// Whatever the value.
+const ANY: u64 = u64::MAX;
+
 /// All questions. Every one that a run asks belongs to one group.
 pub const QUESTIONS: &[Question] = &[
-    Question::new("latency", &["latency.", "net."], &["29", "208"]),
-    Question::new("commit time", &["commit"], &["218"]),
-    Question::new("lateness of alarms", &["alarm.late"], &["68", "210"]),
-    Question::new("order of what meets in one millisecond", &["order."], &["208"]),
-    Question::new("rounding of due times", &["round-up"], &["69", "208"]),
-    Question::new("placement", &["placement"], &["130", "222"]),
-    Question::new("jitter of retried alarms", &["alarm.retry-jitter"], &["76", "212"]),
-    Question::new("repeated delivery of alarms", &["alarm.again"], &["70", "211"]),
-    Question::new("lost counts of retried alarms", &["alarm.count-lost"], &["79", "212"]),
-    Question::new("alarms that are stuck", &["alarm.stuck"], &["87", "213"]),
-    Question::new("names that alarms bring", &["alarm.nameless"], &["7", "214"]),
-    Question::new("evictions of idle objects", &["eviction"], &["15", "215"]),
-    Question::new("resets of objects", &["reset", "reset.kind"], &["21", "216"]),
-    Question::new("code that outlives its reset", &["reset.zombie"], &["22", "217", "219"]),
-    Question::new("flags of errors over hops", &["flags.kept"], &["96", "220"]),
-    Question::new("ends of streams whose object is lost", &["stream.end"], &["145", "224"]),
-    Question::new("noticing that a client left", &["leaving"], &["146", "225"]),
-    Question::new("lateness of what a keep-alive leaves", &["tail"], &["176", "226"]),
-    Question::new("id", &["session-id", "execution-id", "correlation-id", "schedule.id"], &[]),
-    Question::new("jitter of host and clients", &["routing.jitter", "client.jitter", "schedule.jitter"], &[]),
+    Question::new("latency", &["latency.", "net."], &["29", "208"], &[(ANY, &["29", "39"])]),
+    Question::new("commit time", &["commit"], &["218"], &[(ANY, &["41", "42", "43"])]),
+    Question::new(
+        "lateness of alarms",
+        &["alarm.late"],
+        &["68", "210"],
+        &[(14, &["68 [R:A24]"]), (999, &["68 [R:A23]"]), (ANY, &["68 [D:storage-api alarms]"])],
+    ),
+    Question::new("order of what meets in one millisecond", &["order."], &["208"], &[(ANY, &["38", "39"])]),
+    Question::new("rounding of due times", &["round-up"], &["69", "208"], &[(ANY, &["69"])]),
+    Question::new("placement", &["placement"], &["130", "222"], &[(ANY, &["131 [D:in-memory-state]"])]),
+    Question::new("jitter of retried alarms", &["alarm.retry-jitter"], &["76", "212"], &[(ANY, &["76"])]),
+    Question::new("repeated delivery of alarms", &["alarm.again"], &["70", "211"], &[(ANY, &["70 [D:alarms]"])]),
+    Question::new("lost counts of retried alarms", &["alarm.count-lost"], &["79", "212"], &[(ANY, &["79"])]),
+    Question::new(
+        "alarms that are stuck",
+        &["alarm.stuck"],
+        &["87", "213"],
+        &[(0, &["87 [R:A26]"]), (ANY, &["87 [I:cloudflare/workerd#6866]"])],
+    ),
+    Question::new(
+        "names that alarms bring",
+        &["alarm.nameless"],
+        &["7", "214"],
+        &[(ANY, &["11 [I:cloudflare/partykit#390, I:cloudflare/partykit#378]"])],
+    ),
+    Question::new(
+        "evictions of idle objects",
+        &["eviction"],
+        &["15", "215"],
+        &[(11_500, &["15 [R:EV1]"]), (ANY, &["13"])],
+    ),
+    Question::new(
+        "evictions that cut off work",
+        &["eviction.pending-work"],
+        &["16", "215"],
+        &[(ANY, &["16 [D:changelog 2026-10-01, I:cloudflare/cloudflare-docs#33454]"])],
+    ),
+    Question::new("code updates that wait", &["update.deferred"], &["24", "216"], &[(ANY, &["24"])]),
+    Question::new("resets of objects", &["reset", "reset.kind"], &["21", "216"], &[(ANY, &["21"])]),
+    Question::new("code that outlives its reset", &["reset.zombie"], &["22", "217", "219"], &[(ANY, &["109"])]),
+    Question::new("flags of errors over hops", &["flags.kept"], &["96", "220"], &[(ANY, &["99 [RF:E8]"])]),
+    Question::new(
+        "ends of streams whose object is lost",
+        &["stream.end"],
+        &["145", "224"],
+        &[(1, &["145 [R11:SSE3] by analogy"]), (ANY, &["145 [R26:SSE3] by analogy"])],
+    ),
+    Question::new(
+        "noticing that a client left",
+        &["leaving"],
+        &["146", "225"],
+        &[(1, &["146 [R11:SSE2]"]), (ANY, &["146 [R26:SSE2]", "199 [RA:MC3]"])],
+    ),
+    Question::new(
+        "lateness of what a keep-alive leaves",
+        &["tail"],
+        &["176", "226"],
+        &[(ANY, &["175 [S:agents index.js]"])],
+    ),
+    Question::new("id", &["session-id", "execution-id", "correlation-id", "schedule.id"], &[], &[]),
+    Question::new("jitter of host and clients", &["routing.jitter", "client.jitter", "schedule.jitter"], &[], &[]),
 ];
 
 /// The question that a decision answers.

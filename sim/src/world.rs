@@ -10,12 +10,12 @@ use model::config::{HostConfig, KeptPause};
 use model::defect::{Defect, DefectSet};
 use model::deployment::Deployment;
 use model::net::{labels, stalls};
-use model::platform::{RuntimeBuild, Switches};
 use model::rt;
 use scenarios::plan::{self, Plan};
 
 use crate::director::Director;
 use crate::error::Error;
+use crate::habits;
 use crate::objects::Objects;
 use crate::run::{WorldOptions, WorldResult};
 use crate::{callers, driver, faults, objects, planted, recorder};
@@ -86,11 +86,8 @@ fn obey(plan: &Plan, options: &WorldOptions, runtime: &mut Runtime) -> Result<Wo
         if let Some(leak) = options.leak {
             planted::leak(leak, plan.seed);
         }
-        let build = match plan.world.runtime_build {
-            plan::RuntimeBuild::May2026 => RuntimeBuild::May2026,
-            plan::RuntimeBuild::November2026 => RuntimeBuild::November2026,
-        };
-        let deployment = Deployment::start_with(config, plan.world.isolate_count, build, switches(plan));
+        let (build, switches) = habits::of(plan.world.runtime_build, plan.world.switches);
+        let deployment = Deployment::start_with(config, plan.world.isolate_count, build, switches);
         director.connect(deployment.control());
         let objects = Rc::new(Objects::fill(plan, deployment.control()));
         let driver = driver::drive(plan, &director, &objects, deployment.caller()).await;
@@ -121,24 +118,6 @@ pub fn defects_of(names: &[String], core: plan::Core) -> Result<DefectSet, Strin
     let named: Result<Vec<Defect>, String> = names.iter().map(defect).collect();
     let described = Defect::described().filter(|_| core == plan::Core::Described);
     Ok(DefectSet::of(described.chain(named?)))
-}
-
-/// The habits that a plan gives its platform.
-fn switches(plan: &Plan) -> Switches {
-    let chosen = plan.world.switches;
-    Switches {
-        cold_alarm_has_name: match chosen.cold_alarm_name {
-            plan::ColdAlarmName::ByBuild => None,
-            plan::ColdAlarmName::Present => Some(true),
-            plan::ColdAlarmName::Absent => Some(false),
-        },
-        leaves_zombies: chosen.after_reset == plan::AfterReset::Zombie,
-        wipes_alarm: chosen.delete_all == plan::DeleteAll::DeletesAlarm,
-        evicts_pending_work: chosen.eviction == plan::Eviction::PendingWorkToo,
-        defers_updates: chosen.code_update == plan::CodeUpdate::Deferred,
-        drops_sockets_silently: chosen.sockets_after_reset == plan::SocketsAfterReset::Silent,
-        ..Switches::default()
-    }
 }
 
 fn check_personas(plan: &Plan) -> Result<(), String> {

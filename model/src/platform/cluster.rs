@@ -12,7 +12,7 @@ use super::isolate::{Isolate, IsolateId};
 use super::object::{DurableObject, ObjectContext, ObjectKey};
 use super::socket::ToClient;
 use super::stub::ReplyLetter;
-use super::switches::Switches;
+use super::switches::{BuildHabits, Switches};
 use crate::js::{EventLoop, Inbox, Lane, Letter};
 use crate::rt::{self, Node};
 
@@ -113,24 +113,24 @@ impl Cluster {
 
     /// Starts one more isolate.
     pub fn start_isolate(&self) -> IsolateId {
-        let (id, build, inbox) = {
+        let (id, inbox) = {
             let mut state = lock(&self.0);
             state.next_isolate += 1;
-            (IsolateId(state.next_isolate), state.config.build, Inbox::new())
+            (IsolateId(state.next_isolate), Inbox::new())
         };
         let octet = u8::try_from(id.0 % 250).unwrap_or(0) + 1;
         let node = Node::create(&id.to_string(), IpAddr::V4(Ipv4Addr::new(10, 2, 0, octet)));
-        self.run_loop(&node, id, build, Arc::clone(&inbox));
+        self.run_loop(&node, id, Arc::clone(&inbox));
         lock(&self.0).nodes.push((id, node, inbox));
         platform_event!("isolate.started", id.to_string(), isolate = id.to_string());
         id
     }
 
-    fn run_loop(&self, node: &Node, id: IsolateId, build: RuntimeBuild, inbox: Arc<Inbox>) {
+    fn run_loop(&self, node: &Node, id: IsolateId, inbox: Arc<Inbox>) {
         let cluster = self.clone();
         node.run(move || {
-            let event_loop = EventLoop::new(id.to_string().into(), inbox, build == RuntimeBuild::May2026);
-            event_loop.set_host(Isolate::new(id, cluster, build));
+            let event_loop = EventLoop::new(id.to_string().into(), inbox, cluster.habits().jams_timers);
+            event_loop.set_host(Isolate::new(id, cluster));
             event_loop.run()
         });
     }
@@ -194,6 +194,12 @@ impl Cluster {
     /// The habits that the build does not settle.
     pub(super) fn switches(&self) -> Switches {
         lock(&self.0).switches
+    }
+
+    /// What the builds do differently, as it is here.
+    pub(super) fn habits(&self) -> BuildHabits {
+        let state = lock(&self.0);
+        state.switches.habits.unwrap_or_else(|| state.config.build.habits())
     }
 
     /// Ids of the isolates that run, oldest first.

@@ -34,7 +34,7 @@ impl Connection {
         // foreign timer goes on. [R:X4, R:X9]
         // Fact: 229. Misuse across contexts throws, hangs or does nothing, by kind of object. [facts 116-124]
         let written = operate::owned_by(&self.owner, "Writable");
-        if written.is_err() && Isolate::current(Isolate::hangs_on_foreign_write) {
+        if written.is_err() && Isolate::current(|isolate| isolate.habits.hangs_on_foreign_write) {
             std::future::pending::<()>().await;
         }
         written

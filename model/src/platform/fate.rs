@@ -17,12 +17,14 @@ pub(super) struct Fate {
     evicted_after_ms: u64,
     /// Events that have come in.
     events: Cell<u64>,
+    /// Whether its eviction cuts off work in the background, once that was in question.
+    is_cut_off: Cell<Option<bool>>,
 }
 
 impl Fate {
     pub fn drawn(label: &str) -> Self {
         // Fact: 215. An idle object is evicted at any time from 10 s on, with or without pending work. [facts 13-17]
-        Fate { evicted_after_ms: rt::stray(label, "eviction"), events: Cell::new(0) }
+        Fate { evicted_after_ms: rt::stray(label, "eviction"), events: Cell::new(0), is_cut_off: Cell::new(None) }
     }
 }
 
@@ -72,6 +74,16 @@ impl Instance {
         }
     }
 
+    /// Whether its eviction cuts off what it still does: drawn once, when that is first in question.
+    fn is_cut_off(&self) -> bool {
+        let drawn = self.fate.is_cut_off.get();
+        drawn.unwrap_or_else(|| {
+            let is_cut_off = rt::stray(&self.io.label, "eviction.pending-work") > 0;
+            self.fate.is_cut_off.set(Some(is_cut_off));
+            is_cut_off
+        })
+    }
+
     /// When it may leave memory, as things stand.
     fn goes_ms(&self, rest: Rest, spell: Spell) -> Option<u64> {
         let after_ms = self.fate.evicted_after_ms;
@@ -85,8 +97,12 @@ impl Instance {
             // Fact: 16. Locally pending timers and background work keep an object; in production only since autumn 2026,
             // for 15 minutes each. [R:EV2, D:changelog 2026-10-01, I:cloudflare/cloudflare-docs#33454]
             Rest::WorkPending => {
-                let is_cut_off = Isolate::current(|isolate| isolate.switches.evicts_pending_work);
-                Some(if is_cut_off { spell.since_ms + busy_ms(after_ms) } else { stirred_ms + HELD_MS })
+                let is_old_rule = Isolate::current(|isolate| isolate.switches.evicts_pending_work);
+                Some(if is_old_rule || self.is_cut_off() {
+                    spell.since_ms + busy_ms(after_ms)
+                } else {
+                    stirred_ms + HELD_MS
+                })
             }
         }
     }

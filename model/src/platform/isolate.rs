@@ -7,7 +7,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use super::alarm::AlarmInfo;
-use super::cluster::{Cluster, RuntimeBuild, lock};
+use super::cluster::{Cluster, lock};
 use super::error::JsError;
 use super::fate;
 use super::object::{DurableObject, Instance, ObjectContext, ObjectKey};
@@ -16,6 +16,7 @@ use super::operate::{self, Hold, Outcome};
 use super::socket::{ClientSockets, Socket};
 use super::storage::{Batch, Store};
 use super::stub::SlotTable;
+use super::switches::BuildHabits;
 use super::switches::Switches;
 use crate::fx::Fiber;
 use crate::js::{Ctx, EventLoop, Host, IoContext, Owner, Promise};
@@ -47,7 +48,8 @@ pub struct Isolate {
     pub id: IsolateId,
     pub(super) cluster: Cluster,
     pub(super) slots: SlotTable,
-    build: RuntimeBuild,
+    /// What the builds do differently.
+    pub(super) habits: BuildHabits,
     pub(super) switches: Switches,
     pub(super) objects: RefCell<BTreeMap<ObjectKey, Rc<Instance>>>,
     pub(super) by_context: RefCell<BTreeMap<u64, Rc<Instance>>>,
@@ -79,13 +81,13 @@ pub fn module_scope<T: Default + 'static>() -> Rc<T> {
 
 impl Isolate {
     /// The inside of an isolate.
-    pub fn new(id: IsolateId, cluster: Cluster, build: RuntimeBuild) -> Rc<Self> {
+    pub fn new(id: IsolateId, cluster: Cluster) -> Rc<Self> {
         Rc::new(Isolate {
             id,
             switches: cluster.switches(),
+            habits: cluster.habits(),
             cluster,
             slots: SlotTable::default(),
-            build,
             objects: RefCell::default(),
             by_context: RefCell::default(),
             hibernated: RefCell::default(),
@@ -124,26 +126,6 @@ impl Isolate {
     /// The cluster it belongs to.
     pub fn cluster(&self) -> &Cluster {
         &self.cluster
-    }
-
-    /// `getAlarm` costs two trips instead of three on the newer build (measured).
-    pub(super) fn get_alarm_is_short(&self) -> bool {
-        self.build == RuntimeBuild::November2026
-    }
-
-    /// A reset from outside does not count as a failure of the alarm that runs, on the newer build (platform fact 86).
-    pub(super) fn spares_alarms(&self) -> bool {
-        self.build == RuntimeBuild::November2026
-    }
-
-    /// A value over 2 MB is refused on the older build only (platform fact 55).
-    pub(super) fn limits_values(&self) -> bool {
-        self.build == RuntimeBuild::May2026
-    }
-
-    /// A write to another context's TCP connection hangs on the older build and throws on the newer (platform fact 122).
-    pub(super) fn hangs_on_foreign_write(&self) -> bool {
-        self.build == RuntimeBuild::May2026
     }
 
     pub(super) fn context_of(&self, key: &ObjectKey) -> Option<Rc<IoContext>> {
@@ -224,7 +206,7 @@ impl Isolate {
     fn cold_alarm_has_name(&self, key: &ObjectKey) -> bool {
         // Fact: 11. Production names alarms that were created since spring 2026 only, and never names over 1024 bytes.
         // [RN:AG9, I:cloudflare/partykit#390, I:cloudflare/partykit#378]
-        let has_name = self.switches.cold_alarm_has_name.unwrap_or(self.build == RuntimeBuild::November2026);
+        let has_name = self.habits.cold_alarm_has_name;
         // Fact: 214. The alarm that constructs an instance has the name or not, which then holds for its life.
         // [facts 7-11]
         has_name && key.name.len() <= ALARM_NAME_BYTES_MAX && rt::stray(&key.label(), "alarm.nameless") == 0
@@ -283,7 +265,7 @@ impl Isolate {
         found: Box<dyn FnOnce()>,
     ) {
         if let Some(context) = self.context_of(key).filter(|context| !context.is_dead()) {
-            if self.defers(&error) {
+            if self.defers(&context.label, &error) {
                 return self.defer_update(event_loop, context, error, found);
             }
             found();

@@ -21,7 +21,7 @@ impl IsolateByHand {
         let hand = LoopByHand::new("by-hand", now_ms);
         let build = RuntimeBuild::May2026;
         let cluster = Cluster::start(ClusterConfig { isolate_count: 0, build, classes: BTreeMap::new() });
-        hand.event_loop().set_host(Isolate::new(IsolateId(1), cluster, build));
+        hand.event_loop().set_host(Isolate::new(IsolateId(1), cluster));
         IsolateByHand { hand, now_ms }
     }
 

@@ -45,7 +45,7 @@ pub use storage::Storage;
 pub(crate) use storage_call::GATELESS;
 pub use storage_call::StorageCall;
 pub use stub::{FetchRequest, FetchResponse, Stub};
-pub use switches::Switches;
+pub use switches::{BuildHabits, Switches};
 pub use table::Table;
 pub use transaction::Transaction;
 pub use worker::{Worker, WorkerHandle};

@@ -223,7 +223,7 @@ impl Storage {
         if let Some(state) = &self.instance.state {
             return StorageCall::given(operation, state.get_alarm());
         }
-        let fewer = Isolate::current(Isolate::get_alarm_is_short);
+        let fewer = Isolate::current(|isolate| isolate.habits.get_alarm_is_short);
         let mut call =
             self.call_after(operation, SETTLES_AFTER - u32::from(fewer), |instance| Ok(instance.store.alarm.get()));
         call.hops = operation.hops - SETTLES_AFTER;
@@ -365,7 +365,7 @@ const VALUE_MAX: usize = 2 * 1_024 * 1_024;
 /// What a put throws for a value that is too large for its row.
 fn check_size(value: &Value) -> Result<(), JsError> {
     // Fact: 55. A value over 2 MB is refused on the older build; the newer one takes 3 MiB. [R26:S1, R11:S1]
-    if bytes_of(value) > VALUE_MAX && Isolate::current(Isolate::limits_values) {
+    if bytes_of(value) > VALUE_MAX && Isolate::current(|isolate| isolate.habits.limits_values) {
         return Err(JsError::new("string or blob too big: SQLITE_TOOBIG"));
     }
     Ok(())

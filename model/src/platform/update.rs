@@ -6,6 +6,7 @@ use super::error::JsError;
 use super::eviction::Rest;
 use super::isolate::Isolate;
 use crate::js::{Ctx, EventLoop, IoContext};
+use crate::rt;
 
 /// The longest that a code update waits, in milliseconds.
 const LONGEST_MS: u64 = 300_000;
@@ -22,8 +23,11 @@ pub(super) struct Update {
 
 impl Isolate {
     /// Whether a reset is a code update that may wait here.
-    pub(super) fn defers(&self, error: &JsError) -> bool {
-        self.switches.defers_updates && error.message == JsError::code_updated().message
+    pub(super) fn defers(&self, label: &str, error: &JsError) -> bool {
+        // Fact: 24. A deployment resets at once, or the old code goes on until it hibernates or a delay is over.
+        // [D:durable-objects-code-updates]
+        let is_update = error.message == JsError::code_updated().message;
+        is_update && (self.switches.defers_updates || rt::stray(label, "update.deferred") > 0)
     }
 
     /// Begins to wait.

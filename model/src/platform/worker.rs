@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::cluster::{Cluster, lock};
+use super::cluster::Cluster;
 use super::isolate::{Isolate, IsolateId};
 use super::object::LocalFuture;
 use crate::js::{Ctx, EventLoop, Inbox, IoContext, Lane, Letter, Owner, SectionId};
@@ -31,9 +31,8 @@ impl Worker {
         cluster.add_worker(Arc::clone(&inbox));
         let (cluster, name, mail) = (cluster.clone(), Arc::<str>::from(name), Arc::clone(&inbox));
         node.run(move || {
-            let build = lock(&cluster.0).config.build;
-            let event_loop = EventLoop::new(name, mail, build == super::RuntimeBuild::May2026);
-            event_loop.set_host(Isolate::new(IsolateId(0), cluster, build));
+            let event_loop = EventLoop::new(name, mail, cluster.habits().jams_timers);
+            event_loop.set_host(Isolate::new(IsolateId(0), cluster));
             event_loop.run()
         });
         Worker { node, inbox }

@@ -16,7 +16,7 @@ impl Isolate {
     pub(super) fn reset_from_outside(&self, event_loop: &EventLoop, context: &Rc<IoContext>, error: JsError) -> bool {
         let instance = self.by_context.borrow().get(&context.number).cloned();
         if let Some(instance) = &instance {
-            instance.is_blameless.set(self.spares_alarms() && !error.overloaded);
+            instance.is_blameless.set(self.habits.spares_alarms && !error.overloaded);
         }
         let leaves = instance.filter(|it| !context.is_dead() && it.can_go_on() && self.leaves_zombie(it, &error));
         match leaves {

@@ -25,6 +25,10 @@ const fn stray(what: &'static str, usual: &'static [Band], hostile: &'static [Ba
 pub static STRAYS: &[Stray] = &[
     // Fact 215, in ms of idleness: drawn once an incarnation.
     stray("eviction", &[(97, (0, 0)), (3, (10_000, 140_000))], &[(88, (0, 0)), (12, (10_000, 140_000))]),
+    // Fact 215: 1 for an eviction that cuts off work in the background; asked where there is such work.
+    stray("eviction.pending-work", &[(9, (0, 0)), (1, (1, 1))], &[(4, (0, 0)), (1, (1, 1))]),
+    // Fact 24: 1 for a code update that waits until its object is idle.
+    stray("update.deferred", &[(9, (0, 0)), (1, (1, 1))], &[(4, (0, 0)), (1, (1, 1))]),
     // Fact 216, in operations of the incarnation: drawn once for each.
     stray("reset", &[(398, (0, 0)), (2, (1, 300))], &[(98, (0, 0)), (2, (1, 300))]),
     // Fact 217: 1 for a zombie.
@@ -39,9 +43,8 @@ pub static STRAYS: &[Stray] = &[
     stray("alarm.nameless", &[(49, (0, 0)), (1, (1, 1))], &[(9, (0, 0)), (1, (1, 1))]),
     // Fact 226, in ms that the tail is late.
     stray("tail", &[(49, (0, 0)), (1, (1, 20))], &[(19, (0, 0)), (1, (1, 1_000))]),
-    // Fact 224: 1 for a broken stream. Silence is left to plans (`sockets_after_reset`): a client that waits for ever is then
-    // the platform's doing, which no trace tells.
-    stray("stream.end", &[(9, (0, 0)), (1, (1, 1))], &[(7, (0, 0)), (3, (1, 1))]),
+    // Fact 224: 1 for a broken stream, 2 for silence.
+    stray("stream.end", &[(17, (0, 0)), (2, (1, 1)), (1, (2, 2))], &[(13, (0, 0)), (5, (1, 1)), (2, (2, 2))]),
     // Fact 225: 1 for noticed at the next write, 2 for never.
     stray("leaving", &[(9, (0, 0)), (1, (1, 1))], &[(6, (0, 0)), (3, (1, 1)), (1, (2, 2))]),
     // Fact 220: 1 for a flag that outlives a hop.

@@ -1,7 +1,7 @@
 //! What is assumed of the platform beside the questions that it decides: faults that it may show, and switches.
 
 use model::operation::{Kind, Operation};
-use scenarios::plan::{Effect, FaultPlan, Plan, RuntimeBuild, TURNED, When};
+use scenarios::plan::{Effect, FaultPlan, Plan, RuntimeBuild, TURNED, Turned, When};
 
 /// What says that the platform may do what a fault does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,10 +21,10 @@ pub fn basis_of(fault: &FaultPlan) -> Basis {
         When::At { .. } => "",
     };
     match &fault.effect {
-        Effect::Reset { .. } => Basis::Facts(&["21", "216"]),
-        Effect::Evict {} => Basis::Facts(&["13", "15", "215"]),
+        Effect::Reset { .. } => Basis::Facts(&["21"]),
+        Effect::Evict {} => Basis::Facts(&["13"]),
         Effect::Interrupt { .. } => Basis::World,
-        Effect::Delay { .. } | Effect::Hold { .. } if operation == COMMIT => Basis::Facts(&["218"]),
+        Effect::Delay { .. } | Effect::Hold { .. } if operation == COMMIT => Basis::Facts(&["41", "42", "43"]),
         effect => basis_at(step_of(operation), matches!(effect, Effect::Fail { .. })),
     }
 }
@@ -36,11 +36,11 @@ const COMMIT: &str = "platform · commit";
 fn basis_at(step: Option<&Operation>, is_failure: bool) -> Basis {
     let Some(step) = step else { return Basis::World };
     match (step.kind, is_failure) {
-        (Kind::Storage, true) => Basis::Facts(&["96", "109"]),
+        (Kind::Storage, true) => Basis::Facts(&["113"]),
         (Kind::Storage, false) => Basis::Facts(&["28"]),
         (Kind::Section, _) => Basis::Facts(&["30", "36"]),
         (Kind::Io, false) if CALLS.contains(&last_part(step.name)) => Basis::Never,
-        (Kind::Io | Kind::Fiber, false) => Basis::Facts(&["29", "209"]),
+        (Kind::Io | Kind::Fiber, false) => Basis::Facts(&["29"]),
         (Kind::Micro, false) => Basis::Never,
         _ => Basis::World,
     }
@@ -58,48 +58,43 @@ fn step_of(operation: &str) -> Option<&'static Operation> {
     model::operations::table().iter().flat_map(|group| &group.operations).copied().find(|known| known.name == operation)
 }
 
-/// A switch of a plan, and the plan with each other value.
+/// A switch of a plan whose places that were left to the build are filled, with its other value.
+#[derive(Clone, Copy)]
 pub struct Switch {
-    /// Its name and value in the plan.
-    pub what: String,
-    /// The other values, each with the plan that has it.
-    pub others: Vec<(String, Plan)>,
-    /// Numbers of the facts in which the values differ.
-    pub facts: &'static [&'static str],
+    /// How it stands.
+    pub now: &'static Turned,
+    /// How it may stand as well.
+    pub other: &'static Turned,
+    /// Whether it stands so because the build of the runtime does it.
+    pub is_by_build: bool,
 }
 
-/// Every switch of a plan.
+impl Switch {
+    /// Name and value, and why so.
+    pub fn told(&self, build: RuntimeBuild) -> String {
+        let why =
+            if self.is_by_build { format!(", as the build of {} does it", build_of(build)) } else { String::new() };
+        format!("{} {}{why}", self.now.switch, self.now.value)
+    }
+}
+
+/// Every switch, by the plan's own word and the build that settles the rest.
 pub fn switches(plan: &Plan) -> Vec<Switch> {
-    let others = other_builds(plan).into_iter().map(|other| (build_of(&other), other)).collect();
-    let build = Switch { what: format!("runtime build {}", build_of(plan)), others, facts: &["7", "8", "33"] };
-    let mut all = vec![build];
+    let own = plan.world.switches;
+    let settled = own.resolved(plan.world.runtime_build);
+    let mut all = Vec::new();
     for alike in TURNED.chunk_by(|one, other| one.switch == other.switch) {
-        let switches = &plan.world.switches;
-        let now = alike.iter().find(|turned| turned.is_so(switches)).map_or("", |turned| turned.value);
-        let others = alike.iter().filter(|turned| !turned.is_so(switches)).map(|turned| {
-            let mut other = plan.clone();
-            other.world.switches = turned.put(*switches);
-            (turned.value.to_owned(), other)
-        });
-        let what = format!("{} {now}", alike[0].switch);
-        all.push(Switch { what, others: others.collect(), facts: alike[0].facts });
+        let is_by_build = alike.iter().any(|turned| turned.is_by_build() && turned.is_so(&own));
+        let now = alike.iter().find(|turned| turned.is_so(&settled));
+        let others = alike.iter().filter(|turned| !turned.is_by_build() && !turned.is_so(&settled));
+        all.extend(now.into_iter().flat_map(|now| others.clone().map(move |other| Switch { now, other, is_by_build })));
     }
     all
 }
 
-fn build_of(plan: &Plan) -> String {
-    match plan.world.runtime_build {
-        RuntimeBuild::May2026 => "2026-05-26".to_owned(),
-        RuntimeBuild::November2026 => "2026-11-17".to_owned(),
+fn build_of(build: RuntimeBuild) -> &'static str {
+    match build {
+        RuntimeBuild::May2026 => "2026-05-26",
+        RuntimeBuild::November2026 => "2026-11-17",
     }
-}
-
-fn other_builds(plan: &Plan) -> Vec<Plan> {
-    let builds = [RuntimeBuild::May2026, RuntimeBuild::November2026];
-    let with = |build| {
-        let mut other = plan.clone();
-        other.world.runtime_build = build;
-        other
-    };
-    builds.into_iter().filter(|build| *build != plan.world.runtime_build).map(with).collect()
 }

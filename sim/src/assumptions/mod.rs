@@ -1,12 +1,15 @@
 //! Which assumptions about the platform a failure rests on, and how well each is known.
 //!
 //! A failing plan is run again and again: first with every decision of the platform calm, then with as few of them as
-//! still lead to the failure, then with each fault left out, each switch at its other values, and other draws of each
-//! question. What the failure needs is told with the facts that say that the real platform may behave so, and with their
+//! still lead to the failure, then with ever more faults left out and switches at their other values, until nothing more
+//! can go: what is told as not needed is otherwise all at once in the last of these runs, and there each thing that is told
+//! as needed was left out. Whatever is not missed when it alone is left out of the plan has others in its place: these are
+//! looked for. Other draws of each question are tried besides. What the failure needs is told with the facts that say that the real platform may behave so, and with their
 //! sources: what was run against the real runtime counts for more than what is documented, and that for more than what
 //! somebody reported.
 
 mod evidence;
+mod kept;
 mod list;
 mod search;
 #[cfg(test)]
@@ -45,6 +48,40 @@ pub struct Assumptions {
     pub is_minimal: bool,
 }
 
+/// Whether the failure needs something, while all that it does not need is otherwise at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// It does not.
+    Not,
+    /// It does, and also with everything else as the plan has it.
+    Alone,
+    /// It does, but not with everything else as the plan has it: each of these does in its place; if there is none, only
+    /// several together.
+    OneOf(Vec<Instead>),
+}
+
+/// What does in the place of something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instead {
+    /// It in words.
+    pub what: String,
+    /// What is known of it.
+    pub evidence: Evidence,
+}
+
+impl Need {
+    /// Whether the failure needs it, or something in its place.
+    pub fn is_needed(&self) -> bool {
+        *self != Need::Not
+    }
+
+    /// How well that is known which is known best: it, of that evidence, or what does in its place.
+    pub fn grade(&self, own: &Evidence) -> Grade {
+        let instead: &[Instead] = if let Need::OneOf(instead) = self { instead } else { &[] };
+        instead.iter().map(|instead| instead.evidence.grade).fold(own.grade, Ord::min)
+    }
+}
+
 /// Answers to one question that the failure needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decided {
@@ -54,7 +91,9 @@ pub struct Decided {
     pub values: Vec<Value>,
     /// How many other draws of the question were tried, and how many of them led to the same failure.
     pub draws: Draws,
-    /// What is known of it.
+    /// Whether something else does in its place.
+    pub need: Need,
+    /// What is known of the smallest values that do.
     pub evidence: Evidence,
 }
 
@@ -67,6 +106,8 @@ pub struct Value {
     pub value: u64,
     /// The smallest value that was found to do as well.
     pub least: u64,
+    /// The largest value below it that was found not to do.
+    pub too_small: u64,
 }
 
 /// A question that the failure does not need.
@@ -95,7 +136,7 @@ pub struct Planned {
     /// The fault in words.
     pub what: String,
     /// Whether the failure needs it.
-    pub is_needed: bool,
+    pub need: Need,
     /// What is known of the real platform doing so.
     pub evidence: Evidence,
 }
@@ -105,17 +146,12 @@ pub struct Planned {
 pub struct Switched {
     /// Its name and value in the plan.
     pub what: String,
-    /// Each other value, and whether the failure shows there as well.
-    pub others: Vec<(String, bool)>,
-    /// What is known of the difference.
+    /// The value that was tried instead.
+    pub other: &'static str,
+    /// Whether the failure needs it as it is.
+    pub need: Need,
+    /// What is known of the platform doing so.
     pub evidence: Evidence,
-}
-
-impl Switched {
-    /// Whether the failure goes away with another value.
-    pub fn is_needed(&self) -> bool {
-        self.others.iter().any(|(_, fails)| !fails)
-    }
 }
 
 /// Looks for what the failure of that signature rests on; `progress` is told the number of runs after each.

@@ -1,26 +1,29 @@
 //! The runs that show what a failure rests on.
 
 use super::evidence::Evidence;
-use super::list::{self, basis_of};
-use super::{Assumptions, DRAW_COUNT, Decided, Draws, Free, Planned, RUNS_MAX, Switched, Value};
+use super::kept::{Decisions, Item, Kept};
+use super::list::{self, Switch, basis_of};
+use super::{Assumptions, DRAW_COUNT, Decided, Draws, Free, Instead, Need, Planned, RUNS_MAX, Switched, Value};
 use crate::error::Error;
 use crate::questions::{QUESTIONS, Question};
 use crate::signature::Signature;
 use crate::trial::{Answer, Judge, TrialOptions};
 use scenarios::plan::{Plan, Severity};
 use scenarios::seed::{Entropy, Seed};
-use std::collections::BTreeMap;
-
-/// Decisions by name, each with its value.
-type Decisions = BTreeMap<String, u64>;
 
 /// A search under way.
 pub(super) struct Search<'a> {
     judge: &'a mut dyn Judge,
     progress: &'a mut dyn FnMut(u64),
     signature: &'a Signature,
-    /// The plan with nothing left to chance: every decision that its run took is pinned, and the rest is calm.
+    /// The plan with nothing left to chance, and calm wherever nothing is pinned.
     plan: Plan,
+    /// Its switches.
+    switches: Vec<Switch>,
+    /// Its decisions that are not the platform's: they stay what they were.
+    others: Decisions,
+    /// All that it assumes of the platform.
+    all: Kept,
     /// The questions that its run asked and that the platform decides.
     asked: Vec<&'static Question>,
     run_count: u64,
@@ -34,16 +37,33 @@ impl<'a> Search<'a> {
         judge: &'a mut dyn Judge,
         progress: &'a mut dyn FnMut(u64),
     ) -> Result<Self, Error> {
-        let mut search = Search { judge, progress, signature, plan: plan.clone(), asked: Vec::new(), run_count: 0 };
-        let answer = search.run(plan, true)?;
+        let switches = list::switches(plan);
+        let (all, others) = (Kept::default(), Decisions::new());
+        let plan = plan.clone();
+        let mut search =
+            Search { judge, progress, signature, plan, switches, others, all, asked: vec![], run_count: 0 };
+        let answer = search.run(&search.plan.clone(), true)?;
         if !answer.shows(signature) {
             return Err(Error::usage(format!("the plan does not show {signature}: nothing rests on anything")));
         }
         let is_asked = |question: &&Question| answer.decisions.iter().any(|(name, _)| question.is_of(name));
         let of_platform = QUESTIONS.iter().filter(|question| !question.facts.is_empty());
         search.asked = of_platform.filter(is_asked).collect();
+        let pins = answer.decisions.into_iter().filter(|(_, value)| *value > 0);
+        let is_assumed = |name: &str| search.asked.iter().any(|question| question.is_of(name));
+        let (decisions, others) = pins.partition(|(name, _)| is_assumed(name));
+        search.others = others;
+        let (faults, switches) = ((0..search.plan.faults.len()).collect(), (0..search.switches.len()).collect());
+        search.all = Kept { faults, switches, decisions };
         search.plan.entropy = None;
-        search.plan.pins = answer.decisions.into_iter().filter(|(_, value)| *value > 0).collect();
+        let calm = Plan {
+            world: scenarios::plan::World { severity: Severity::Calm, ..search.plan.world.clone() },
+            ..search.plan.clone()
+        };
+        let own = std::mem::replace(&mut search.plan, calm);
+        if !search.fails(&search.all.clone())? {
+            search.plan = own;
+        }
         Ok(search)
     }
 
@@ -51,103 +71,148 @@ impl<'a> Search<'a> {
     pub fn find(mut self) -> Result<Assumptions, Error> {
         let needed = self.needed()?;
         let is_minimal = self.run_count < RUNS_MAX;
-        self.plan.pins = self.others().into_iter().chain(needed.clone()).collect();
         let (mut decisions, mut free) = (Vec::new(), Vec::new());
         for question in self.asked.clone() {
-            let draws = self.draws(question)?;
+            let draws = self.draws(question, &needed)?;
             let values = self.values(question, &needed)?;
             if values.is_empty() {
                 free.push(Free { about: question.noun, draws });
-            } else {
-                decisions.push(Decided { about: question.noun, values, draws, evidence: Evidence::of(question.facts) });
+                continue;
             }
+            let each = values.iter().map(|value| Evidence::of(question.proof_of(value.least)));
+            let evidence = each.max_by_key(|evidence| evidence.grade).expect("there is a value");
+            let need = self.need(Item::Question(question), &needed)?;
+            decisions.push(Decided { about: question.noun, values, draws, need, evidence });
         }
-        let faults = self.faults()?;
-        let switches = self.switches()?;
+        let faults = self.faults(&needed)?;
+        let switches = self.switched(&needed)?;
         let (signature, run_count) = (self.signature.clone(), self.run_count);
         Ok(Assumptions { signature, decisions, free, faults, switches, run_count, is_minimal })
     }
 
-    /// As few decisions of the platform as still lead to the failure while all its others are calm.
-    fn needed(&mut self) -> Result<Decisions, Error> {
-        let mut needed = self.plan.pins.clone();
-        needed.retain(|name, _| self.asked.iter().any(|question| question.is_of(name)));
-        if self.fails_with(&Decisions::new(), Severity::Calm)? {
-            self.plan.world.severity = Severity::Calm;
-            return Ok(Decisions::new());
-        }
-        if self.fails_with(&needed, Severity::Calm)? {
-            self.plan.world.severity = Severity::Calm;
-        }
+    /// As little as still leads to the failure while everything else is otherwise, all at once: with any one of it left
+    /// out there is no failure, unless the runs are spent.
+    fn needed(&mut self) -> Result<Kept, Error> {
+        let mut kept = self.all.clone();
+        self.keep_if_fails(&mut kept, |all| Kept { decisions: Decisions::new(), ..all.clone() })?;
         for question in self.asked.clone() {
-            let without = |needed: &Decisions| {
-                needed
-                    .iter()
-                    .filter(|(name, _)| !question.is_of(name))
-                    .map(|(name, value)| (name.clone(), *value))
-                    .collect()
-            };
-            self.keep_if_fails(&mut needed, without)?;
+            self.keep_if_fails(&mut kept, |kept| kept.without(Item::Question(question)))?;
         }
-        let mut size = needed.len() / 2;
-        while size > 0 {
-            let mut from = 0;
-            while from < needed.len() {
-                let without = |needed: &Decisions| {
-                    let is_left = |index: usize| !(from..from + size).contains(&index);
-                    let left = needed.iter().enumerate().filter(|(index, _)| is_left(*index));
-                    left.map(|(_, (name, value))| (name.clone(), *value)).collect()
-                };
-                if !self.keep_if_fails(&mut needed, without)? {
-                    from += size;
-                }
-            }
+        let mut size = kept.decisions.len() / 2;
+        while size > 1 {
+            self.thin(&mut kept, size)?;
             size /= 2;
         }
-        Ok(needed)
+        loop {
+            let before = kept.clone();
+            for item in self.faults_and_switches() {
+                self.keep_if_fails(&mut kept, |kept| kept.without(item))?;
+            }
+            self.thin(&mut kept, 1)?;
+            if kept == before {
+                return Ok(kept);
+            }
+        }
     }
 
-    /// Takes the smaller set if the failure shows with it.
-    fn keep_if_fails(
-        &mut self,
-        needed: &mut Decisions,
-        without: impl FnOnce(&Decisions) -> Decisions,
-    ) -> Result<bool, Error> {
-        let smaller = without(needed);
-        let is_kept = smaller.len() < needed.len()
-            && self.run_count < RUNS_MAX
-            && self.fails_with(&smaller, self.plan.world.severity)?;
+    /// Leaves out decisions, so many at once.
+    fn thin(&mut self, kept: &mut Kept, size: usize) -> Result<(), Error> {
+        let mut from = 0;
+        while from < kept.decisions.len() {
+            let without = |kept: &Kept| {
+                let is_left = |at: usize| !(from..from + size).contains(&at);
+                let left = kept.decisions.iter().enumerate().filter(|(at, _)| is_left(*at));
+                let decisions = left.map(|(_, (name, value))| (name.clone(), *value)).collect();
+                Kept { decisions, ..kept.clone() }
+            };
+            if !self.keep_if_fails(kept, without)? {
+                from += size;
+            }
+        }
+        Ok(())
+    }
+
+    fn faults_and_switches(&self) -> Vec<Item> {
+        let faults = (0..self.plan.faults.len()).map(Item::Fault);
+        faults.chain((0..self.switches.len()).map(Item::Switch)).collect()
+    }
+
+    /// Takes less if the failure shows with it.
+    fn keep_if_fails(&mut self, kept: &mut Kept, less: impl FnOnce(&Kept) -> Kept) -> Result<bool, Error> {
+        let less = less(kept);
+        let is_kept = less != *kept && self.run_count < RUNS_MAX && self.fails(&less)?;
         if is_kept {
-            *needed = smaller;
+            *kept = less;
         }
         Ok(is_kept)
     }
 
+    /// Whether something is needed, and what does in its place: all else of the plan together first, then each by itself.
+    fn need(&mut self, item: Item, needed: &Kept) -> Result<Need, Error> {
+        if !needed.has(item) {
+            return Ok(Need::Not);
+        }
+        if !self.fails(&self.all.without(item))? {
+            return Ok(Need::Alone);
+        }
+        let mut instead = Vec::new();
+        let questions = self.asked.iter().map(|question| Item::Question(question));
+        let all = self.all.clone();
+        let candidates: Vec<Item> = self.faults_and_switches().into_iter().chain(questions).collect();
+        for other in candidates.into_iter().filter(|other| !needed.has(*other) && all.has(*other)) {
+            if self.run_count < RUNS_MAX && self.fails(&needed.without(item).with(other, &all))? {
+                instead.push(self.told(other));
+            }
+        }
+        Ok(Need::OneOf(instead))
+    }
+
+    fn told(&self, item: Item) -> Instead {
+        match item {
+            Item::Fault(at) => {
+                let fault = &self.plan.faults[at];
+                Instead { what: format!("fault {at}: {fault}"), evidence: Evidence::of_basis(basis_of(fault)) }
+            }
+            Item::Switch(at) => {
+                let switch = self.switches[at];
+                let what = switch.told(self.plan.world.runtime_build);
+                Instead { what, evidence: Evidence::of(switch.now.facts) }
+            }
+            Item::Question(question) => {
+                let of_question = self.all.decisions.iter().filter(|(name, _)| question.is_of(name));
+                let each = of_question.map(|(_, value)| Evidence::of(question.proof_of(*value)));
+                let evidence = each.max_by_key(|evidence| evidence.grade).unwrap_or_else(|| Evidence::of(&[]));
+                Instead { what: format!("{} as the plan draws it", question.noun), evidence }
+            }
+        }
+    }
+
     /// The needed decisions of a question, each with the smallest value that does as well.
-    fn values(&mut self, question: &Question, needed: &Decisions) -> Result<Vec<Value>, Error> {
+    fn values(&mut self, question: &Question, needed: &Kept) -> Result<Vec<Value>, Error> {
         let mut values = Vec::new();
-        for (name, value) in needed.iter().filter(|(name, _)| question.is_of(name)) {
-            let (mut passes, mut least) = (0, *value);
-            while passes + 1 < least && self.run_count < RUNS_MAX {
-                let middle = u64::midpoint(passes, least);
+        for (name, value) in needed.decisions.iter().filter(|(name, _)| question.is_of(name)) {
+            let (mut too_small, mut least) = (0, *value);
+            while too_small + 1 < least && self.run_count < RUNS_MAX {
+                let middle = u64::midpoint(too_small, least);
                 let mut changed = needed.clone();
-                changed.insert(name.clone(), middle);
-                if self.fails_with(&changed, self.plan.world.severity)? {
+                changed.decisions.insert(name.clone(), middle);
+                if self.fails(&changed)? {
                     least = middle;
                 } else {
-                    passes = middle;
+                    too_small = middle;
                 }
             }
-            values.push(Value { name: name.clone(), value: *value, least });
+            values.push(Value { name: name.clone(), value: *value, least, too_small });
         }
         Ok(values)
     }
 
-    /// Other draws of a question, while every other decision stays what it is.
-    fn draws(&mut self, question: &Question) -> Result<Draws, Error> {
-        let plan = self.plan.clone();
-        let decisions = self.run(&plan, true)?.decisions;
-        let mut open = plan;
+    /// Other draws of a question, while every other decision of the plan stays calm or what the failure needs.
+    fn draws(&mut self, question: &Question, needed: &Kept) -> Result<Draws, Error> {
+        // Faults and switches as in the plan: a world that somebody made, not the least one.
+        let plan = Kept { decisions: needed.decisions.clone(), ..self.all.clone() };
+        let mut open = plan.in_plan(&self.plan, &self.switches, &self.others);
+        let decisions = self.run(&open, true)?.decisions;
         open.pins = decisions.into_iter().filter(|(name, _)| !question.is_of(name)).collect();
         let mut draws = Draws::default();
         for severity in [Severity::Usual, Severity::Hostile] {
@@ -155,50 +220,37 @@ impl<'a> Search<'a> {
             for number in 0..DRAW_COUNT / 2 {
                 open.entropy = Some(Entropy::of("assumptions", Seed(number)));
                 draws.tried += 1;
-                draws.failed += u64::from(self.fails(&open)?);
+                draws.failed += u64::from(self.shows(&open)?);
             }
         }
         Ok(draws)
     }
 
-    fn faults(&mut self) -> Result<Vec<Planned>, Error> {
+    fn faults(&mut self, needed: &Kept) -> Result<Vec<Planned>, Error> {
         let mut planned = Vec::new();
         for (index, fault) in self.plan.faults.clone().iter().enumerate() {
-            let mut without = self.plan.clone();
-            without.faults.remove(index);
-            let is_needed = !self.fails(&without)?;
+            let need = self.need(Item::Fault(index), needed)?;
             let evidence = Evidence::of_basis(basis_of(fault));
-            planned.push(Planned { index, what: fault.to_string(), is_needed, evidence });
+            planned.push(Planned { index, what: fault.to_string(), need, evidence });
         }
         Ok(planned)
     }
 
-    fn switches(&mut self) -> Result<Vec<Switched>, Error> {
+    fn switched(&mut self, needed: &Kept) -> Result<Vec<Switched>, Error> {
         let mut switched = Vec::new();
-        for switch in list::switches(&self.plan) {
-            let mut others = Vec::new();
-            for (value, other) in switch.others {
-                others.push((value, self.fails(&other)?));
-            }
-            switched.push(Switched { what: switch.what, others, evidence: Evidence::of(switch.facts) });
+        for (at, switch) in self.switches.clone().into_iter().enumerate() {
+            let need = self.need(Item::Switch(at), needed)?;
+            let Instead { what, evidence } = self.told(Item::Switch(at));
+            switched.push(Switched { what, other: switch.other.value, need, evidence });
         }
         Ok(switched)
     }
 
-    /// The decisions that are not the platform's: they stay what they were.
-    fn others(&self) -> Decisions {
-        let is_other = |name: &str| !self.asked.iter().any(|question| question.is_of(name));
-        self.plan.pins.iter().filter(|(name, _)| is_other(name)).map(|(name, value)| (name.clone(), *value)).collect()
+    fn fails(&mut self, kept: &Kept) -> Result<bool, Error> {
+        self.shows(&kept.in_plan(&self.plan, &self.switches, &self.others))
     }
 
-    fn fails_with(&mut self, needed: &Decisions, severity: Severity) -> Result<bool, Error> {
-        let mut plan = self.plan.clone();
-        plan.pins = self.others().into_iter().chain(needed.clone()).collect();
-        plan.world.severity = severity;
-        self.fails(&plan)
-    }
-
-    fn fails(&mut self, plan: &Plan) -> Result<bool, Error> {
+    fn shows(&mut self, plan: &Plan) -> Result<bool, Error> {
         if plan.validate().is_err() {
             return Ok(false);
         }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::exit_code::ExitCode;
 use crate::trial::{Answer, Found, TrialOptions};
-use scenarios::plan::{Edge, Effect, FaultPlan, Severity, When};
+use scenarios::plan::{ColdAlarmName, Edge, Effect, FaultPlan, RuntimeBuild, Severity, When};
 use scenarios::seed::{Entropy, Seed};
 
 /// Whether a run fails, by the value of each decision and by its plan.
@@ -67,7 +67,7 @@ fn the_decisions_that_it_needs_are_told_with_the_least_values_that_do() {
     let found = found(Rule { asks: ASKS, fails: |drawn, _| drawn("s1/alarm.late@0#0") >= 25 });
     let [needed] = &found.decisions[..] else { panic!("one question is needed: {found:?}") };
     assert_eq!(needed.about, "lateness of alarms");
-    assert_eq!(needed.values, [Value { name: "s1/alarm.late@0#0".to_owned(), value: 40, least: 25 }]);
+    assert_eq!(needed.values, [Value { name: "s1/alarm.late@0#0".to_owned(), value: 40, least: 25, too_small: 24 }]);
     assert_eq!(needed.evidence.grade, Grade::Proved);
     assert_eq!(found.free.len(), 2);
     assert!(found.free.iter().all(|free| free.draws.failed == free.draws.tried));
@@ -81,13 +81,73 @@ fn of_decisions_that_do_instead_of_each_other_one_is_told() {
 }
 
 #[test]
-fn a_switch_without_which_it_does_not_fail_is_needed() {
+fn of_what_a_build_does_only_what_the_failure_needs_is_told() {
+    let rule: Fails = |_, plan| {
+        let world = &plan.world;
+        world.switches.resolved(world.runtime_build).cold_alarm_name == ColdAlarmName::Absent
+    };
+    let mut plan = plan();
+    plan.world.runtime_build = RuntimeBuild::May2026;
+    let found = find(&plan, &signature(), &mut Rule { asks: ASKS, fails: rule }, &mut |_| {}).expect("it is found");
+    let needed: Vec<_> = found.switches.iter().filter(|each| each.need.is_needed()).collect();
+    let [needed] = &needed[..] else { panic!("one switch is needed: {found:?}") };
+    assert!(needed.what.starts_with("cold_alarm_name ") && needed.what.contains("as the build of"), "{needed:?}");
+    assert_eq!((&needed.need, needed.evidence.facts.len()), (&Need::Alone, 1));
+}
+
+/// The plan with two faults, of which the rules tell by the time.
+fn with_two_faults() -> Plan {
+    let mut plan = plan();
+    for at_ms in [1_001, 1_002] {
+        let when = When::At { at_ms, session: Some("s1".to_owned()) };
+        plan.faults.push(FaultPlan::new(when, Effect::Reset { kind: scenarios::plan::ResetKind::CodeUpdate }));
+    }
+    plan
+}
+
+fn found_of_two(fails: Fails) -> Assumptions {
+    find(&with_two_faults(), &signature(), &mut Rule { asks: ASKS, fails }, &mut |_| {}).expect("it is found")
+}
+
+#[test]
+fn of_two_faults_of_which_either_does_one_is_needed() {
+    let found = found_of_two(|_, plan| !plan.faults.is_empty());
+    let text = text(&found);
+    assert!(!text.contains("nothing of the platform"), "{text}");
+    let [first, second] = &found.faults[..] else { panic!("there are two: {found:?}") };
+    assert_eq!(first.need, Need::Not);
+    let Need::OneOf(instead) = &second.need else { panic!("the first does in its place: {found:?}") };
+    assert!(instead.len() == 1 && instead[0].what.starts_with("fault 0: "), "{instead:?}");
+    assert!(text.contains("one of:") && text.contains("as sure as its weakest assumption: documented"), "{text}");
+    assert!(!text.contains("fault 0: it fails without it"), "{text}");
+}
+
+#[test]
+fn what_only_several_others_do_together_is_told_so() {
+    let rule: Fails = |drawn, plan| {
+        let has =
+            |at_ms| plan.faults.iter().any(|fault| matches!(fault.when, When::At { at_ms: at, .. } if at == at_ms));
+        has(1_002) || has(1_001) && drawn("s1/alarm.late@0#0") > 0
+    };
+    let found = found_of_two(rule);
+    assert_eq!(found.faults[1].need, Need::OneOf(Vec::new()), "{found:?}");
+    assert!(text(&found).contains("; or several others together"), "{}", text(&found));
+}
+
+#[test]
+fn switches_that_may_not_all_stand_otherwise_are_not_told_as_free() {
     let found = found(Rule {
         asks: ASKS,
-        fails: |_, plan| plan.world.runtime_build == scenarios::plan::RuntimeBuild::default(),
+        fails: |_, plan| {
+            let default = scenarios::plan::Switches::default();
+            let now = plan.world.switches;
+            now.delete_all == default.delete_all || now.eviction == default.eviction
+        },
     });
-    assert!(found.switches[0].is_needed());
-    assert!(text(&found).contains("with 2026-11-17 it does not fail"));
+    let needed: Vec<&str> =
+        found.switches.iter().filter(|each| each.need.is_needed()).map(|each| each.what.as_str()).collect();
+    assert_eq!(needed, ["eviction idle-only"]);
+    assert!(text(&found).contains("one of:"), "{}", text(&found));
 }
 
 #[test]
@@ -120,6 +180,6 @@ fn what_waits_where_nothing_can_wait_is_told_to_be_impossible() {
     assert!(both.contains("no failure that the real platform can show"), "{both}");
     let second =
         text(&found(|_, plan| plan.faults.last().is_some_and(|fault| fault.to_string().contains("stub.fetch"))));
-    assert!(second.contains("proved by a probe: facts 29, 209"), "{second}");
+    assert!(second.contains("proved by a probe: fact 29"), "{second}");
     assert!(second.contains("fault 0: it fails without it as well"), "{second}");
 }

@@ -192,7 +192,7 @@ fn judged((rest_agrees, is_needed): (bool, bool), why: &'static str) -> Verdict 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::platform::RuntimeBuild;
+    use scenarios::plan::RuntimeBuild;
 
     fn suite_of(build: RuntimeBuild) -> Suite {
         let suites = record::suites().expect("the data is sound");

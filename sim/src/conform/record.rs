@@ -2,7 +2,7 @@
 
 use super::probe::Side;
 use crate::error::Error;
-use model::platform::RuntimeBuild;
+use scenarios::plan::RuntimeBuild;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -7,16 +7,18 @@ use super::probe::{self, Drawn, Steps};
 use super::record::Suite;
 use crate::capture::{self, Caught};
 use crate::error::Error;
+use crate::habits;
 use crate::run::STACK_BYTES;
 use crate::world::run_bare;
 use model::js::Lane;
 use model::net::server;
 use model::operation::{Intervention, OperationPoint};
 use model::platform::{
-    Class, Cluster, ClusterConfig, Control, DurableObject, JsError, LocalFuture, ObjectContext, ObjectKey,
-    RuntimeBuild, Switches, Worker,
+    Class, Cluster, ClusterConfig, Control, DurableObject, JsError, LocalFuture, ObjectContext, ObjectKey, Switches,
+    Worker,
 };
 use model::{rt, serve};
+use scenarios::plan::{self, AfterReset, DeleteAll, Runtime};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -111,15 +113,17 @@ impl World {
         }
         classes.insert("Server", class(|ctx| Rc::new(Server(ctx))));
         classes.extend(agents::classes());
-        let config = ClusterConfig { isolate_count: 1, build: suite.build, classes };
-        let switches = Switches {
-            wipes_alarm: suite.flags.delete_all_deletes_alarm,
-            keeps_errors: suite.flags.enhanced_error_serialization,
-            is_local: true,
-            // Platform facts 109 and 110.
-            leaves_zombies: suite.build == RuntimeBuild::May2026,
-            ..Switches::default()
+        // A developer's machine of the record's build; what the builds do differently is left to it.
+        let deletes_alarm = suite.flags.delete_all_deletes_alarm;
+        let of_record = plan::Switches {
+            delete_all: if deletes_alarm { DeleteAll::DeletesAlarm } else { DeleteAll::KeepsAlarm },
+            after_reset: AfterReset::ByBuild,
+            runtime: Runtime::Local,
+            ..plan::Switches::default()
         };
+        let (build, switches) = habits::of(suite.build, of_record);
+        let switches = Switches { keeps_errors: suite.flags.enhanced_error_serialization, ..switches };
+        let config = ClusterConfig { isolate_count: 1, build, classes };
         let cluster = Cluster::start_with(config, switches);
         let worker = Worker::start(&cluster, "worker", WORKER_ADDRESS);
         World { cluster, worker, client: RefCell::new(None) }

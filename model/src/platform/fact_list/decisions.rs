@@ -35,13 +35,15 @@ pub const DECISIONS: &[Decision] = decisions! {
     "213" "alarm.stuck" "ms until an alarm set to the running time fires; 0 for never" ["50.0 % 0, 50.0 % 10000 to 60000"] ["50.0 % 0, 50.0 % 10000 to 60000"];
     "214" "alarm.nameless" "1 for an alarm without the name that its build would give it; switch `cold_alarm_name`" ["98.0 % 0, 2.0 % 1"] ["90.0 % 0, 10.0 % 1"];
     "215" "eviction" "ms of idleness after which an incarnation leaves memory that can hibernate, 0 for never; one that cannot leaves 70 to 140 s after its last event, in proportion; switch `eviction`" ["97.0 % 0, 3.0 % 10000 to 140000"] ["88.0 % 0, 12.0 % 10000 to 140000"];
+    "215" "eviction.pending-work" "1 for an eviction that cuts off timers and work in the background; switch `eviction`" ["90.0 % 0, 10.0 % 1"] ["80.0 % 0, 20.0 % 1"];
     "216" "reset" "operations after which an incarnation is reset, 0 for never; `reset.kind` says by what" ["99.5 % 0, 0.5 % 1 to 300"] ["98.0 % 0, 2.0 % 1 to 300"];
+    "216" "update.deferred" "1 for a code update that waits until its object is idle, 300 s at most (fact 24); switch `code_update`" ["90.0 % 0, 10.0 % 1"] ["80.0 % 0, 20.0 % 1"];
     "217" "reset.zombie" "1 for code that goes on after its reset; switch `after_reset`" ["90.0 % 0, 10.0 % 1"] ["80.0 % 0, 20.0 % 1"];
     "218" "commit" "ms until the writes of a turn are durable" ["80.0 % 0 to 1, 20.0 % 2 to 5"] ["50.0 % 0 to 5, 40.0 % 6 to 50, 10.0 % 51 to 500"];
     "219" "reset.zombie" "the same: the old one goes on beside the new one" ["90.0 % 0, 10.0 % 1"] ["80.0 % 0, 20.0 % 1"];
     "220" "flags.kept" "1 for a reset flag that outlives a hop" ["90.0 % 0, 10.0 % 1"] ["90.0 % 0, 10.0 % 1"];
     "222" "placement" "the isolate of an object that is nowhere" ["any, also in calm worlds"] ["any, also in calm worlds"];
-    "224" "stream.end" "how a stream ends whose object is lost: 0 cleanly, 1 broken; for silence the switch `sockets_after_reset`" ["90.0 % 0, 10.0 % 1"] ["70.0 % 0, 30.0 % 1"];
+    "224" "stream.end" "how a stream ends whose object is lost: 0 cleanly, 1 broken, 2 not at all; switch `sockets_after_reset`" ["85.0 % 0, 10.0 % 1, 5.0 % 2"] ["65.0 % 0, 25.0 % 1, 10.0 % 2"];
     "225" "leaving" "when it is noticed that a client left: 0 at once, 1 at the next write, 2 never" ["90.0 % 0, 10.0 % 1"] ["60.0 % 0, 30.0 % 1, 10.0 % 2"];
     "226" "tail" "ms that the tail of a keep-alive is late" ["98.0 % 0, 2.0 % 1 to 20"] ["95.0 % 0, 5.0 % 1 to 1000"];
 };

@@ -79,12 +79,12 @@ fn fact_22_a_zombie_ends_after_30_s() {
 
 #[test]
 fn fact_24_234_a_deferred_update_waits_until_its_object_is_idle_or_300_s() {
-    let deferred = Switches { defers_updates: true, ..Switches::default() };
-    for (ms, expected) in
-        [(5_000, "update"), (400_000, "update long!Durable Object reset because its code was updated.")]
+    let long = "update long!Durable Object reset because its code was updated.";
+    for (ms, expected, is_drawn) in
+        [(5_000, "update", false), (400_000, long, false), (5_000, "update", true), (400_000, long, true)]
     {
         play_with(
-            deferred,
+            Switches { defers_updates: !is_drawn, ..Switches::default() },
             move |ctx, method, _| async move {
                 if method == "long" {
                     timer(ms).wait().await;
@@ -92,6 +92,7 @@ fn fact_24_234_a_deferred_update_waits_until_its_object_is_idle_or_300_s() {
                 common(ctx, method).await
             },
             move |world| async move {
+                direct(straying("update.deferred", u64::from(is_drawn)));
                 let first = ask(&world, "p", "incarnation").await;
                 send(&world, "p", "long");
                 pause(50).await;

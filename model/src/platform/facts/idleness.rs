@@ -27,19 +27,17 @@ async fn resting(ctx: ObjectContext, method: &'static str) -> Answer {
 }
 
 /// Whether an object on which `method` was called is the same when it was left alone for so long, and what was marked.
-fn left_alone(
-    evicts_pending_work: bool,
-    drawn_ms: u64,
-    method: &'static str,
-    ms: u64,
-    same: bool,
-    marked: &'static str,
-) {
+fn left_alone(rule: Rule, drawn_ms: u64, method: &'static str, ms: u64, same: bool, marked: &'static str) {
     play_with(
-        Switches { evicts_pending_work, ..Switches::default() },
+        Switches { evicts_pending_work: rule == OLD, ..Switches::default() },
         |ctx, method, _| resting(ctx, method),
         move |world| async move {
-            direct(straying("eviction", drawn_ms));
+            let stray = move |asked: &str| match asked {
+                "eviction" => drawn_ms,
+                "eviction.pending-work" => u64::from(rule == Rule::OldIfDrawn),
+                _ => 0,
+            };
+            direct(Script { stray: Some(Box::new(stray)), ..Script::default() });
             let first = ask(&world, "p", "incarnation").await;
             assert_eq!(ask(&world, "p", method).await, Ok(Value::Null));
             pause(ms).await;
@@ -49,8 +47,19 @@ fn left_alone(
     );
 }
 
-const OLD: bool = true;
-const NEW: bool = false;
+/// What holds an object that cannot hibernate.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    /// Nothing for more than 140 s: the switch says so.
+    Old,
+    /// The same, drawn.
+    OldIfDrawn,
+    /// What it still does, for 15 minutes.
+    New,
+}
+
+const OLD: Rule = Rule::Old;
+const NEW: Rule = Rule::New;
 
 #[test]
 fn fact_13_15_181_215_an_object_that_can_hibernate_goes_when_that_is_drawn_although_its_alarm_is_armed() {
@@ -67,8 +76,10 @@ fn fact_13_15_181_215_an_object_that_can_hibernate_goes_when_that_is_drawn_altho
 fn fact_13_14_16_215_by_the_old_rule_one_that_cannot_goes_after_70_to_140_s_and_its_work_with_it() {
     for method in ["work 1000", "timer 1000"] {
         for (drawn_ms, gone_ms) in [(10_000, 70_000), (75_000, 105_000), (140_000, 140_000)] {
-            left_alone(OLD, drawn_ms, method, gone_ms - 1_000, true, "");
-            left_alone(OLD, drawn_ms, method, gone_ms + 1_500, false, "");
+            for rule in [OLD, Rule::OldIfDrawn] {
+                left_alone(rule, drawn_ms, method, gone_ms - 1_000, true, "");
+                left_alone(rule, drawn_ms, method, gone_ms + 1_500, false, "");
+            }
         }
     }
     left_alone(OLD, 10_000, "work 100", 200_000, false, "");
@@ -92,7 +103,7 @@ fn fact_16_by_the_new_rule_pending_work_holds_an_object_for_15_minutes_and_it_go
 
 #[test]
 fn fact_14_16_an_eviction_from_outside_finds_no_object_with_a_timer_unless_the_old_rule_holds() {
-    for (evicts_pending_work, found) in [(NEW, ""), (OLD, "evicted")] {
+    for (evicts_pending_work, found) in [(false, ""), (true, "evicted")] {
         play_with(
             Switches { evicts_pending_work, ..Switches::default() },
             |ctx, method, _| resting(ctx, method),
@@ -108,9 +119,9 @@ fn fact_14_16_an_eviction_from_outside_finds_no_object_with_a_timer_unless_the_o
 
 #[test]
 fn fact_18_a_request_in_progress_keeps_its_object_past_every_drawn_time() {
-    for rule in [OLD, NEW] {
+    for evicts_pending_work in [true, false] {
         play_with(
-            Switches { evicts_pending_work: rule, ..Switches::default() },
+            Switches { evicts_pending_work, ..Switches::default() },
             |ctx, method, _| async move {
                 if method == "long" {
                     timer(1_200_000).wait().await;
