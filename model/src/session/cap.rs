@@ -109,12 +109,7 @@ fn ask(session: &Rc<SessionObject>, candidate: Candidate) -> (Promise<()>, Promi
     let work = call(async move {
         let asked = request_self_eviction(&candidate.session).await;
         if let Err(error) = &asked {
-            log_event!(
-                warn,
-                "mcp_session_cap_eviction_request_failed",
-                session.label(),
-                sessionId = &*candidate.session.session_id_for_telemetry()
-            );
+            log_event!(warn, "mcp_session_cap_eviction_request_failed", session.label(), sessionId = &*candidate.id);
             console_error(session.label(), "[mcp-session] cap eviction request failed:", error);
             if defect!(session.config, EntryRemovedOnFailure) {
                 residency::release_resident_session(&candidate.id);

@@ -9,8 +9,8 @@ fn defects_are_listed_with_what_is_predicted_of_them() {
     assert_eq!((ran.code, ran.stdout.lines().count()), (0, model::defect::DEFECTS.len()));
     let first = ran.stdout.lines().next().expect("a line a defect");
     assert!(first.starts_with("idle-alarm-not-rearmed ") && first.contains("idle-runtime-is-released"), "{first}");
-    let json = scratch.sim(&["defects", "--defect", "keep-alive-after-clock", "--format", "json"]).json();
-    assert_eq!(json["defects"][0]["predicted"], "alarm-follows-intent");
+    let json = scratch.sim(&["defects", "--defect", "expiry-ignores-waiter", "--format", "json"]).json();
+    assert_eq!(json["defects"][0]["predicted"], "a-resume-can-be-repeated");
     assert!(json["defects"][0]["excused"].is_string() && json["defects"][0].get("caught_by").is_none());
 }
 
@@ -90,7 +90,7 @@ fn the_table_of_this_checkout_has_a_place_and_once_it_is_written_a_line_for_ever
 fn a_survivor_fails_unless_it_is_excused_by_name() {
     let scratch = Scratch::new("defects-survive");
     let run = |defect: &str| scratch.sim(&["defects", "--run", "--seeds", "0..1", "--defect", defect]);
-    let excused = run("keep-alive-after-clock");
+    let excused = run("expiry-ignores-waiter");
     assert!(excused.code == 0 && excused.stdout.contains("survives 1 seed, excused: "), "{}", excused.shown());
     let survivor = run("permit-grant-lost");
     assert!(survivor.code == 14 && survivor.stdout.contains("SURVIVES 1 seed "), "{}", survivor.shown());
