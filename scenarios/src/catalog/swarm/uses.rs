@@ -21,7 +21,6 @@ pub const USES: &[Use] = &[
     Use::Resume,
     Use::Decide,
     Use::Reopen,
-    Use::Adopt,
     Use::Present,
 ];
 
@@ -54,8 +53,6 @@ pub enum Use {
     Decide,
     /// Ends the session and opens another.
     Reopen,
-    /// Goes on with the session of somebody else.
-    Adopt,
     /// Comes with another token once.
     Present,
 }
@@ -101,11 +98,6 @@ pub fn use_it(what: Use, draft: &Draft, client: &mut ClientDraft, rng: &mut Rng,
             client.rest(rng.below(3_000));
             client.open();
         }
-        Use::Adopt => {
-            let of = another(client, rng, client_count);
-            client.act(Action::Adopt { of });
-            client.call(rng, 0);
-        }
         Use::Present => {
             client.present(*rng.pick(&[Token::OtherAccount, Token::OtherOrganization, Token::Expired, Token::Revoked]));
             client.ping();
@@ -117,12 +109,6 @@ pub fn use_it(what: Use, draft: &Draft, client: &mut ClientDraft, rng: &mut Rng,
 /// Whose question is answered: mostly one's own.
 fn asker(rng: &mut Rng, client_count: u64) -> Option<String> {
     rng.chance(1, 4).then(|| name(rng.between(1, client_count)))
-}
-
-/// Any other client.
-fn another(client: &ClientDraft, rng: &mut Rng, client_count: u64) -> String {
-    let picked = name(rng.between(1, client_count - 1));
-    if picked == client.name() { name(client_count) } else { picked }
 }
 
 fn name(number: u64) -> String {
