@@ -1,6 +1,7 @@
 //! Knobs of the host, with production's defaults; units are in the names.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use crate::defect::DefectSet;
 
@@ -71,7 +72,7 @@ pub struct HostConfig {
 }
 
 /// A paused execution in an engine's store.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct KeptPause {
     /// Id of the session.
     pub session: Arc<str>,
@@ -79,7 +80,17 @@ pub struct KeptPause {
     pub execution: Arc<str>,
     /// The code that goes on with the response.
     pub code: Arc<str>,
+    /// Whether it got its response: what is over is not taken up again.
+    pub is_over: Arc<AtomicBool>,
 }
+
+impl PartialEq for KeptPause {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.session, &self.execution, &self.code) == (&other.session, &other.execution, &other.code)
+    }
+}
+
+impl Eq for KeptPause {}
 
 impl Default for HostConfig {
     fn default() -> Self {

@@ -136,6 +136,7 @@ fn host_config(plan: &Plan) -> Result<HostConfig, String> {
             session: Arc::clone(&who),
             execution: paused.execution.as_str().into(),
             code: paused.code.as_str().into(),
+            is_over: Arc::default(),
         };
         stored.paused.iter().map(kept).collect()
     };

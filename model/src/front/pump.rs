@@ -63,7 +63,7 @@ pub(super) fn stream(exchange: &Rc<Exchange>, session_id: &str, socket: ClientSo
             0 => pumping.writer.end(),
             1 => pumping.writer.break_off(),
             // The client is told nothing: it has its keepalives until the stream is too old.
-            _ => {}
+            _ => platform_event!("stream.silenced", pumping.socket.label()),
         },
         SocketEvent::Close(..) => pumping.writer.end(),
     });

@@ -31,7 +31,11 @@ fn judge(case: &Case<'_>) -> Verdict {
         let Some(ended) = ended.get(request.session.as_str()) else { continue };
         let (Some(status), Some(shown)) = (request.status(), request.head.or(request.end)) else { continue };
         // Who a caller is comes before everything else (session-core §2.1).
-        let is_unknown = status == 401 && request.token(case.plan) == Token::Expired;
+        let is_unknown = match request.token(case.plan) {
+            Token::Expired => status == 401,
+            Token::Revoked | Token::Suspended => status == 403,
+            Token::Own | Token::OtherAccount | Token::OtherOrganization => false,
+        };
         if request.begin.ordinal < *ended
             || status == 404
             || is_unknown

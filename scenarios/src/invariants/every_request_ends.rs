@@ -2,7 +2,7 @@
 
 use super::requests::Request;
 use super::{Case, Invariant, Kind, Verdict, Violation};
-use crate::trace::Event;
+use crate::trace::{Event, Stream, Trace};
 
 /// See the claim.
 pub const INVARIANT: Invariant = Invariant {
@@ -38,6 +38,7 @@ fn judge(case: &Case<'_>) -> Verdict {
             }
             Some(end) => {
                 let excused = is_held_stream
+                    || is_silenced(trace, request, end)
                     || faults.is_held_until(&request.session, end.at_ms, request.patience_ms(plan))
                     || request.outlasts_patience(plan, all);
                 if request.outcome() == Some("gave-up") && !excused {
@@ -51,6 +52,14 @@ fn judge(case: &Case<'_>) -> Verdict {
         return Verdict::of(violations, Some("the run was cut while requests were open".into()));
     }
     Verdict::of(violations, is_young_open.then(|| "the run ended while clients still waited".into()))
+}
+
+/// Whether the platform let the stream of a request fall silent in place of its end, as its object was lost (platform facts
+/// 202, 224): nobody at the edge learns that, so nobody can tell the client.
+fn is_silenced(trace: &Trace, request: &Request, end: &Event) -> bool {
+    trace.named(Stream::Platform, "stream.silenced").any(|event| {
+        event.who() == Some(&*request.session) && (request.begin.ordinal..end.ordinal).contains(&event.ordinal)
+    })
 }
 
 fn unended(request: &Request, last: &Event) -> Violation {
@@ -84,6 +93,15 @@ mod tests {
     fn a_call_that_its_client_gave_up_is_named() {
         let trace = story().change("request.end", 3, "outcome", "gave-up".into());
         assert_eq!(violation(INVARIANT, trace).what, "a call was given up after 8 ms");
+    }
+
+    #[test]
+    fn a_stream_that_the_platform_let_fall_silent_is_nobodys_fault() {
+        let gave_up = || story().change("request.end", 3, "outcome", "gave-up".into());
+        let silenced = gave_up().platform(22, "s1", "stream.silenced", &[]);
+        assert_eq!(judged(INVARIANT, silenced), Verdict::Held);
+        violation(INVARIANT, gave_up().platform(22, "s2", "stream.silenced", &[]));
+        violation(INVARIANT, gave_up().platform(15, "s1", "stream.silenced", &[]));
     }
 
     #[test]

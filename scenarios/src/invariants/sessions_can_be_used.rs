@@ -1,5 +1,6 @@
 //! L10 and the clients' view of it all: once the trouble is over, every session that was not ended serves its client.
 
+use super::owners::{self, is_stranger};
 use super::requests::Request;
 use super::streams::{ends_session, happened};
 use super::{Case, Invariant, Kind, Verdict, Violation};
@@ -21,6 +22,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let all = case.requests();
     let mut violations = Vec::new();
     let mut served_count = 0_u32;
+    let mut openers = None;
     for request in all.iter().filter(|request| request.op() == "touch") {
         // A request without an end is another claim's business.
         let Some(end) = request.end else { continue };
@@ -35,7 +37,9 @@ fn judge(case: &Case<'_>) -> Verdict {
             || faults.is_held_until(&request.session, end.at_ms, patience_ms)
             || request.outlasts_patience(plan, all)
             || is_ended(case, request, end)
-            || is_crossed(case, request, end);
+            || is_crossed(case, request, end)
+            // One that it opened with another token is not its own.
+            || is_stranger(openers.get_or_insert_with(|| owners::openers(case)), plan, request);
         if is_own && !is_excused {
             let how = match (request.outcome(), request.status()) {
                 (Some(outcome), Some(status)) => format!("{outcome} with status {status}"),
@@ -66,8 +70,9 @@ fn is_crossed(case: &Case<'_>, request: &Request, end: &Event) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Builder, judged, story, violation};
+    use super::super::testing::{Builder, judged, plan, story, violation};
     use super::*;
+    use crate::plan::{Action, Step};
 
     fn refused(trace: Builder) -> Builder {
         trace.change("request.end", 5, "outcome", "refused".into()).change("request.head", 5, "status", 503_u64.into())
@@ -82,5 +87,18 @@ mod tests {
         assert!(matches!(judged(INVARIANT, condemned), Verdict::CannotTell(_)));
         let reset = refused(story()).platform(95_001, "s1", "object.reset", &[("kind", "code_update".into())]);
         assert!(matches!(judged(INVARIANT, reset), Verdict::CannotTell(_)));
+    }
+
+    #[test]
+    fn a_session_that_was_opened_with_another_token_is_somebody_elses() {
+        let opened_as = |token: Token| {
+            let mut plan = plan();
+            plan.clients[0].steps.insert(0, Step { at_ms: 0, action: Action::Present { token } });
+            plan.clients[0].steps.insert(1, Step { at_ms: 0, action: Action::Present { token: Token::Own } });
+            plan
+        };
+        let trace = refused(story()).build();
+        assert!(matches!(INVARIANT.judge(&opened_as(Token::Own), &trace), Verdict::Violated(_)));
+        assert!(matches!(INVARIANT.judge(&opened_as(Token::OtherOrganization), &trace), Verdict::CannotTell(_)));
     }
 }

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::pauses::Run;
 use super::{Engine, Pause, code, pause_here};
@@ -24,10 +25,14 @@ impl Engine {
     /// Lets what its store has kept wait here again.
     pub(super) fn take_up_kept_pauses(self: &Rc<Self>) {
         for kept in self.config.kept_pauses.iter().filter(|kept| kept.session == self.who) {
+            if kept.is_over.load(Ordering::Relaxed) {
+                continue;
+            }
             let (pause, run) = (paused(Arc::clone(&kept.execution)), Rc::new(Run::default()));
             self.paused.borrow_mut().insert(Arc::clone(&pause.id), (Rc::clone(&pause), Rc::clone(&run)));
             state_event!("execution.kept", self.who, execution = &*pause.id, engine = self.number);
             let (engine, code) = (Rc::clone(self), format!("{}; {}", QUESTION, kept.code));
+            let is_over = Arc::clone(&kept.is_over);
             drop(call(async move {
                 let asked = Cell::new(false);
                 let ended = code::run(&code, |interaction| -> LocalFuture<Result<Option<Response>, JsError>> {
@@ -35,8 +40,12 @@ impl Engine {
                         let (engine, run) = (Rc::clone(&engine), Rc::clone(&run));
                         return Box::pin(async move { pause_here(&engine, &run, interaction).await });
                     }
-                    let response = pause.response.clone();
-                    Box::pin(async move { Ok(Some(response.wait_hops(0).await)) })
+                    let (response, is_over) = (pause.response.clone(), Arc::clone(&is_over));
+                    Box::pin(async move {
+                        let response = response.wait_hops(0).await;
+                        is_over.store(true, Ordering::Relaxed);
+                        Ok(Some(response))
+                    })
                 });
                 run.completion.settle(ended.await);
             }));

@@ -33,7 +33,7 @@ fn code(client: &ClientDraft, rng: &mut Rng, wait_ms: u64, bytes: u64) -> String
 }
 
 /// A POST whose connection the client drops around the time of its answer: before, while it is on its way, or after.
-fn cut_call(client: &mut ClientDraft, rng: &mut Rng, draft: &Draft, wait_ms: u64) {
+pub(super) fn cut_call(client: &mut ClientDraft, rng: &mut Rng, draft: &Draft, wait_ms: u64) {
     let code = code(client, rng, wait_ms, 0);
     let near = *rng.pick_weighted(&[(3, 0), (3, 20), (2, draft.latency_ms().min(2_000))]);
     let cut = match rng.below(6) {
@@ -45,7 +45,7 @@ fn cut_call(client: &mut ClientDraft, rng: &mut Rng, draft: &Draft, wait_ms: u64
 }
 
 /// A GET for what was lost; now and then it is cut as well, early enough to meet its own answer.
-fn recover(client: &mut ClientDraft, rng: &mut Rng, fresh: bool) {
+pub(super) fn recover(client: &mut ClientDraft, rng: &mut Rng, fresh: bool) {
     let cut = match rng.below(6) {
         0 => Some(Cut { after_events: 0, ms: rng.between(1, 80) }),
         1 => Some(Cut { after_events: 1, ms: 0 }),

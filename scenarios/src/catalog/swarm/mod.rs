@@ -1,6 +1,9 @@
 //! Everything at once.
 
 pub mod everything;
+mod others;
+mod troubles;
+mod uses;
 
 use super::Scenario;
 
