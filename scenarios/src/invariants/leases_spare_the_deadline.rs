@@ -22,7 +22,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let mut violations = Vec::new();
     for event in &case.trace.events {
         let overdue: Vec<_> =
-            overwritten.iter().filter(|(who, since)| is_overdue(&faults, who, **since, event)).collect();
+            overwritten.iter().filter(|(who, since)| is_overdue(faults, who, **since, event)).collect();
         let overdue: Vec<(&str, u64)> = overdue.into_iter().map(|(who, since)| (*who, *since)).collect();
         for (who, since_ms) in overdue {
             overwritten.remove(who);

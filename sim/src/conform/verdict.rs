@@ -156,7 +156,7 @@ mod tests {
         let check = |simulated: Value, paths: &[&str]| agrees_but_for(&seen, &simulated, &[], paths);
         assert_eq!(check(json!({"a": {"c": 1}, "l": [1, 2]}), &["a.b"]), (true, true), "absent on one side");
         assert_eq!(check(json!({"a": {"b": 1, "c": 1}, "l": [1, 9]}), &["l.1"]), (true, true));
-        assert_eq!(check(json!({"a": {"b": 2, "c": 2}, "l": [1, 2]}), &["a.b"]).0, false, "the rest is compared");
+        assert!(!check(json!({"a": {"b": 2, "c": 2}, "l": [1, 2]}), &["a.b"]).0, "the rest is compared");
         assert_eq!(check(json!({"a": {"b": 2, "c": 1}, "l": [1, 2]}), &["a.b", "l.0"]), (true, false));
         assert_eq!(check(seen[0].clone(), &["a.b"]), (true, false), "in vain");
     }
