@@ -59,7 +59,7 @@ fn plan(seed: Seed) -> Plan {
 /// meanwhile: it comes in the middle of the close.
 fn late_call(draft: &mut Draft) {
     let mut rng = draft.rng("late");
-    if !rng.chance(1, 3) {
+    if !rng.chance(4, 5) {
         return;
     }
     let mut client = ClientDraft::new(3, rng.below(500));
