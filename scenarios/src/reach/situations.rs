@@ -32,7 +32,7 @@ pub const ROWS: &[Sometimes] = &[
     row("situation/touch-before-deadline", "§2.16", "a session is used in the last 100 ms before its idle deadline", &[Pattern::state("activity", &[])]).via(&[Resident]).when(&[TouchedShortly]),
     row("situation/touch-at-deadline", "§2.16", "a session is used in the millisecond of its idle deadline", &[Pattern::state("activity", &[])]).via(&[Resident]).when(&[TouchedAtDeadline]),
     row("situation/touch-after-deadline", "§2.16", "a resident session is used after its idle deadline and before its alarm comes", &[Pattern::state("activity", &[])]).via(&[Resident]).when(&[TouchedLate]),
-    row("situation/touch-during-alarm", "§2.14", "a session is used while its alarm handler decides", &[Pattern::state("activity", &[])]).via(&[Touched]).when(&[Resident, AlarmRuns]),
+    row("situation/touch-during-alarm", "§2.14", "a resident session is used while its alarm handler runs", &[Pattern::state("activity", &[])]).via(&[Touched]).when(&[Resident, AlarmRuns]),
     row("situation/stream-held-while-idle", "§2.14", "a session is disposed while its client believes its stream to be open", &[Pattern::state("disposal.begin", &[(Field("reason"), Word("idle"))])]).via(&[PlansStreams, SomeListening]).when(&[Resident, Listening]),
     row("situation/stream-seen-by-alarm", "§2.14", "an alarm sees an open stream", &[Pattern::platform("alarm.fired", &[])]).via(&[PlansStreams]).when(&[Resident, Listened]),
     row("situation/heartbeat-over-idle-alarm", "§2.16", "the framework's heartbeat takes the slot of the idle alarm", &[Pattern::platform("alarm.set", &[(Field("by"), Begins("sched · storage.setAlarm heartbeat"))])]).via(&[Touched]).when(&[Resident, IdleArmed]),

@@ -24,6 +24,8 @@ pub const SCENARIO: Scenario = Scenario {
 };
 
 const ID: &str = "idle/touch-around-deadline";
+/// How long after its deadline a session is used where alarms are late, in ms at most.
+const LATE_MS: u64 = 4_000;
 
 fn plan(seed: Seed) -> Plan {
     let mut draft = Draft::new(ID, seed);
@@ -43,16 +45,21 @@ fn plan(seed: Seed) -> Plan {
     draft.until_idle()
 }
 
-/// Sometimes its alarm takes a while to decide, so long in ms: uses come in the middle of it.
+/// Often its alarm takes a while, so long in ms: no use comes to it while it reads, and some while it flushes at its end.
 fn hold_alarms(draft: &mut Draft, session: &str) -> u64 {
     let mut rng = draft.rng(&format!("alarm.{session}"));
-    if rng.chance(1, 2) {
+    if rng.chance(1, 3) {
         return 0;
     }
     let held_ms = rng.between(20, 900);
-    let reads = ["alarm · storage.get last-activity-ms", "alarm · storage.list stream-reqs"];
+    let steps = [
+        "alarm · storage.get last-activity-ms",
+        "alarm · storage.list stream-reqs",
+        "dispose · flush",
+        "dispose · flush",
+    ];
     for n in 1..=2 {
-        let step = operation(rng.pick_name(&reads), Edge::Begin, n, session);
+        let step = operation(rng.pick_name(&steps), *rng.pick(&[Edge::Begin, Edge::End]), n, session);
         draft.fault_by_chance(step, Effect::Delay { ms: held_ms });
     }
     held_ms
@@ -62,7 +69,11 @@ fn gap_ms(draft: &Draft, rng: &mut Rng, held_ms: u64) -> u64 {
     if held_ms > 0 && rng.chance(1, 2) {
         return draft.timeout_ms() + rng.below(held_ms);
     }
-    let around_ms = *rng.pick_weighted(&[(4, 0), (1, 2), (1, 12), (1, 60), (1, 900)]);
+    if draft.lateness_ms() > LATE_MS && rng.chance(1, 4) {
+        // Alarms are late in this world: it is used once it is due.
+        return draft.timeout_ms() + rng.between(1, LATE_MS);
+    }
+    let around_ms = *rng.pick_weighted(&[(3, 0), (1, 2), (1, 12), (2, 60), (1, 900)]);
     draft.timeout_ms() - around_ms + rng.below(2 * around_ms + 1)
 }
 
