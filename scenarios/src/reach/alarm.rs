@@ -1,9 +1,9 @@
 //! Branches of the alarm policy.
 
 use super::Fact::{
-    self, AlarmFires, AlarmRuns, Away, Bare, Condemned, Connected, EarlyAlarm, FiresAgain, FiresEarly, FiresIdle,
-    FiresPastPause, FiresPastRunning, FiresUnclocked, LeaseTaken, Nameless, PastRunningAlarm, Paused, PlansEnds,
-    PlansNameless, Quiet, Resident, Running, SomeFault, StartBegins,
+    self, AlarmAlone, AlarmFires, AlarmRuns, Away, Bare, Condemned, Connected, EarlyAlarm, FiresAgain, FiresEarly,
+    FiresIdle, FiresPastPause, FiresPastRunning, FiresUnclocked, LeaseTaken, Nameless, PastRunningAlarm, Paused,
+    PlansEnds, PlansNameless, Quiet, Resident, Running, SomeFault,
 };
 use super::pattern::Is::{AtLeast, Below, Number, Word};
 use super::pattern::Place::Field;
@@ -24,7 +24,7 @@ pub const ROWS: &[Sometimes] = &[
     row("alarm/name-from-storage", "an alarm finds the name of its object in storage and goes on", &[Pattern::state("disposal.begin", &[]), Pattern::log(LOG_PAUSED, &[]), Pattern::log(LOG_RUNNING, &[]), Pattern::state("start.begin", &[])], &[Nameless]).when(&[AlarmRuns, Nameless]),
     row("alarm/activity-unknown", "an alarm of a session whose last use nobody knows counts as within the timeout", &[Pattern::platform("alarm.fired", &[])], &[]).when(&[FiresUnclocked]),
     row("alarm/within-timeout", "an alarm within the timeout is the framework's", &[Pattern::platform("alarm.fired", &[])], &[Resident]).when(&[FiresEarly]),
-    row("alarm/within-timeout-cold", "an alarm within the timeout builds a whole runtime for a cold session", &[Pattern::state("start.begin", &[])], &[Away, FiresEarly, StartBegins]).when(&[EarlyAlarm]),
+    row("alarm/within-timeout-cold", "an alarm within the timeout builds a whole runtime for a cold session", &[Pattern::state("start.begin", &[])], &[Away]).when(&[AlarmAlone]),
     row("alarm/within-timeout-condemned", "the alarm of a condemned session destroys it", &[Pattern::state("destroy.begin", &[])], &[PlansEnds, Condemned, FiresEarly]).when(&[Condemned, EarlyAlarm]),
     row("alarm/condemned-idle", "the alarm of a condemned session that counts as idle destroys it", &[Pattern::platform("alarm.fired", &[])], &[PlansEnds]).when(&[Condemned, FiresIdle]),
     row("alarm/extend-paused", "a paused session is kept for a whole lease", &[Pattern::log(LOG_PAUSED, &[(Field("leaseMs"), Number(240_000))])], &[Resident, Paused, FiresIdle]),

@@ -119,6 +119,8 @@ facts! {
     RecordedForPerson, "a person decides about it", At(Pattern::state("approval.recorded", &[]), |it| it.is_a_persons());
     BroughtAnew, "a GET without a cursor brings its client an answer that it did not have", At(Pattern::history("request.event", &[(Field("brings"), Word("response"))]), |it| it.is_of_fresh_get() && !it.was(Fact::Had));
     // Of somebody, from one event on, until another.
+    Asking, "a request of a client to it has not ended", Since(Whose::Session, &[at(Pattern::history(BEGIN, &[]))], &[at(Pattern::history(END, &[]))]);
+    AlarmAlone, "its alarm runs, with no request on its way to it and no disposal", Since(Whose::Session, &[only(Pattern::platform("alarm.fired", &[]), |it| !it.was(Fact::Asking))], &[at(Pattern::platform("alarm.ended", &[])), at(Pattern::platform("object.reset", &[])), at(Pattern::platform("alarm.fired", &[])), at(Pattern::state("disposal.begin", &[])), at(Pattern::history(BEGIN, &[]))]);
     EarlyAlarm, "its alarm runs that came before its idle deadline", Since(Whose::Session, &[only(Pattern::platform("alarm.fired", &[]), |it| it.idle_ms().is_some_and(|idle| idle < it.timeout_ms()))], ALARM_OVER);
     PastRunningAlarm, "its alarm runs that came at the ceiling of running sessions or later", Since(Whose::Session, &[only(Pattern::platform("alarm.fired", &[]), |it| it.idle_ms().is_some_and(|idle| idle >= RUNNING_CEILING_MS.max(it.timeout_ms())))], ALARM_OVER);
     CapTakes, "a disposal of it for the cap runs", Since(Whose::Session, &[at(Pattern::state("disposal.begin", &[(Field("reason"), Word("cap"))]))], &[at(Pattern::state("disposal.end", &[])), at(Pattern::platform("object.reset", &[])), at(Pattern::platform("object.constructed", &[]))]);
@@ -136,7 +138,7 @@ facts! {
     MetExpiry, "a person's decision about it is on its way while an expiry of its lease runs", Since(Whose::Execution, &[only(Pattern::log("mcp_pending_approval_lease_expire", &[]), |it| it.was(Fact::Deciding)), only(Pattern::history(BEGIN, &[(OP, Word("decide"))]), |it| it.was(Fact::Expiring)), only(Pattern::history(BEGIN, &[(OP, Word("resume"))]), |it| it.was(Fact::Expiring) && it.is_asked_by_model())], &[at(Pattern::state("execution.paused", &[]))]);
     Decided, "a person's decision about it is recorded", Since(Whose::Execution, &[only(Pattern::state("approval.recorded", &[]), |it| it.is_a_persons())], &[at(Pattern::state("execution.resumed", &[]))]);
     DecisionTaken, "a waiting call took a person's decision about it", Since(Whose::Execution, &[only(Pattern::state("approval.taken", &[]), |it| it.was(Fact::Decided))], &[]);
-    Resumed, "it was resumed before", Since(Whose::Execution, &[at(Pattern::state("execution.resumed", &[]))], &[]);
+    GoesOn, "a resumed execution of it goes on", Since(Whose::Session, &[at(Pattern::state("execution.resumed", &[]))], &[at(Pattern::state("execution.settled", &[])), at(Pattern::state("runtime.released", &[])), at(Pattern::platform("object.reset", &[]))]);
     Had, "its client has it already", Since(Whose::Message, &[at(Pattern::history("request.event", &[(Field("brings"), Word("response"))]))], &[]);
     Backlogged, "half of what may wait for its client waits in the edge", Since(Whose::Socket, &[at(Pattern::state("sse.backlog", &[(Field("bytes"), AtLeast(BACKLOG_BYTES_MAX / 2))]))], &[]);
     // Of the run, from a moment on.
@@ -283,7 +285,7 @@ mod tests {
         let used: BTreeSet<Fact> = crate::reach::rows().iter().flat_map(|row| row.conditions()).collect();
         let idle: Vec<Fact> = Fact::ALL.iter().copied().filter(|fact| !used.contains(fact)).collect();
         // Those that lead to others only.
-        assert_eq!(idle, [Fact::WasDisposed, Fact::WasReset, Fact::Deciding, Fact::Expiring, Fact::Had]);
+        assert_eq!(idle, [Fact::WasDisposed, Fact::WasReset, Fact::Asking, Fact::Deciding, Fact::Expiring, Fact::Had]);
     }
 
     #[test]

@@ -92,11 +92,19 @@ fn a_fresh_get_brings_only_what_its_client_did_not_have() {
 #[test]
 fn what_happened_to_another_does_not_count_nor_what_comes_later() {
     let exec = |which: &'static str| [("execution", Value::from(which))];
-    let again = |resumed, paused| {
-        let story = Builder::default().state(1, "s1", "execution.resumed", &exec(resumed));
-        is_lit("situation/pauses-again", story.state(2, "s1", "execution.paused", &exec(paused)))
+    let again = |who, settled_ms| {
+        let story = Builder::default().state(1, who, "execution.resumed", &exec("exec_1"));
+        let told: [(u64, &'static str, &'static str); 2] =
+            [(3, "execution.paused", "exec_2"), (settled_ms, "execution.settled", "exec_1")];
+        let mut told = told.to_vec();
+        told.sort_unstable();
+        let add = |story: Builder, (at_ms, name, execution): (u64, &str, &'static str)| {
+            story.state(at_ms, if name == "execution.paused" { "s1" } else { who }, name, &exec(execution))
+        };
+        is_lit("situation/pauses-again", told.into_iter().fold(story, add))
     };
-    assert!(again("exec_1", "exec_1") && !again("exec_1", "exec_2"));
+    assert!(again("s1", 4) && !again("s2", 4), "the resumed one of another session");
+    assert!(!again("s1", 2), "the resumed one is over: another pauses");
     let reset = |who, reset_ms, asked_ms| {
         let call = begin(1, "call", &[]);
         let mut told = vec![(reset_ms, 0), (asked_ms, 1)];

@@ -5,9 +5,9 @@
 use super::Fact::{
     AlarmRuns, Asked, AskedForStream, AskedSinceReset, AskedToCall, AskedToEnd, AskedToGo, AskedToResume, Away,
     Backlogged, Bare, BrokenOff, BroughtAnew, Building, CapTakes, Condemned, Connected, Decided, Destroying, Disposing,
-    Ending, Evicted, FiresEarly, IdleArmed, Listened, Listening, MetExpiry, Outlived, OverCap, Paused, PlansCrowd,
-    PlansEnds, PlansFaults, PlansMany, PlansResumes, PlansStreams, Rebuilt, RecordedForPerson, Reset, Resident,
-    Resumed, Running, SaidByPerson, SomeAskedToGo, SomeCapReached, SomeCondemned, SomeDenied, SomeDisposed, SomeFault,
+    Ending, Evicted, FiresEarly, GoesOn, IdleArmed, Listened, Listening, MetExpiry, Outlived, OverCap, Paused,
+    PlansCrowd, PlansEnds, PlansFaults, PlansMany, PlansResumes, PlansStreams, Rebuilt, RecordedForPerson, Reset,
+    Resident, Running, SaidByPerson, SomeAskedToGo, SomeCapReached, SomeCondemned, SomeDenied, SomeDisposed, SomeFault,
     SomeLeased, SomeListening, SomePaused, SomeQueued, SomeRefused, SomeResuming, SomeUndelivered, Starting,
     StartsDisposed, TearingDown, Touched, TouchedAtDeadline, TouchedLate, TouchedShortly, TwiceConnected, Unheard,
     Wiped,
@@ -91,7 +91,7 @@ pub const ROWS: &[Sometimes] = &[
     row("situation/lease-ends-by-resume", "§2.21", "a resume gives a lease back", &[Pattern::state("lease.returned", &[(Field("by"), Word("resume"))])]).via(&[SomeLeased, SomeResuming]),
     row("situation/resumed-elsewhere", "§2.23", "an execution is resumed through another session", &[Pattern::span("McpSessionDO.resumeExecutionForModel", &[])]).via(&[PlansResumes, PlansMany, SomePaused, SomeResuming]),
     row("situation/resumed-twice", "§2.23", "an execution is resumed twice", &[Pattern::span("mcp.execute.resume", &[(Place::Attribute("mcp.execute.resume.replayed"), Flag(true))]), Pattern::span("mcp.execute.resume", &[(Place::Attribute("mcp.execute.resume.joined_inflight"), Flag(true))]), Pattern::history(END, &[(Answer("/structuredContent/status"), Word("execution_already_settled"))])]).via(&[PlansResumes, SomePaused, SomeResuming]),
-    row("situation/pauses-again", "§2.26", "a resumed execution pauses again", &[Pattern::state("execution.paused", &[])]).via(&[SomePaused]).when(&[Resumed]),
+    row("situation/pauses-again", "§2.26", "a resumed execution pauses again", &[Pattern::state("execution.paused", &[])]).via(&[SomePaused]).when(&[GoesOn]),
     // Streams.
     row("situation/answer-undelivered", "§2.19", "an answer is stored and nobody takes it", &[Pattern::platform("storage.put", &[(Field("key"), Begins("__mcp_undelivered_stream__:"))])]).via(&[Running]).when(&[Unheard]),
     row("situation/undelivered-fetched", "§2.19", "a fresh GET brings an answer that its client did not have", &[Pattern::history("request.event", &[(Field("brings"), Word("response"))])]).via(&[PlansStreams, SomeUndelivered, AskedForStream]).when(&[BroughtAnew]),

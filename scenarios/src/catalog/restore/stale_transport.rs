@@ -67,7 +67,8 @@ fn hold_start(draft: &mut Draft, client: &mut ClientDraft) -> bool {
     if !rng.chance(3, 5) {
         return false;
     }
-    let held_ms = 2 * draft.latency_ms().min(4_000) + rng.between(20, 1_000);
+    // Shorter than the timeout: a start that outlasts it loses its runtime to the alarm.
+    let held_ms = (2 * draft.latency_ms() + rng.between(20, 1_000)).min(draft.timeout_ms() / 2);
     let held = Effect::Hold { release: None, for_ms: Some(held_ms), fail: None };
     let edge = *rng.pick(&[Edge::Begin, Edge::End]);
     draft.fault_by_chance(operation("init · flush", edge, 2, client.name()), held);
