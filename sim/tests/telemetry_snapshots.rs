@@ -32,7 +32,7 @@ const SEEDS: &[(&str, &[u64])] = &[
     ("residency/busy-neighbours", &[17, 63]),
     ("residency/lru-under-touches", &[0, 1]),
     ("restore/single-flight", &[2, 5]),
-    ("restore/stale-transport", &[0, 1]),
+    ("restore/stale-transport", &[0, 2]),
     ("restore/hibernated-streams", &[13, 21]),
     ("restore/database-down", &[20, 88]),
     ("restore/capability-carried", &[5, 63]),
