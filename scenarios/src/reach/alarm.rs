@@ -1,9 +1,9 @@
 //! Branches of the alarm policy.
 
 use super::Fact::{
-    self, AlarmFires, AlarmRuns, Away, Bare, Condemned, Connected, FiresAgain, FiresEarly, FiresIdle, FiresPastPause,
-    FiresPastRunning, FiresUnclocked, LeaseTaken, Nameless, Paused, PlansEnds, PlansNameless, Quiet, Resident, Running,
-    SomeFault, StartBegins,
+    self, AlarmAlone, AlarmFires, AlarmRuns, Away, Bare, Condemned, Connected, EarlyAlarm, FiresAgain, FiresEarly,
+    FiresIdle, FiresPastPause, FiresPastRunning, FiresUnclocked, LeaseTaken, Nameless, PastRunningAlarm, Paused,
+    PlansEnds, PlansNameless, Quiet, Resident, Running, SomeFault,
 };
 use super::pattern::Is::{AtLeast, Below, Number, Word};
 use super::pattern::Place::Field;
@@ -24,8 +24,8 @@ pub const ROWS: &[Sometimes] = &[
     row("alarm/name-from-storage", "an alarm finds the name of its object in storage and goes on", &[Pattern::state("disposal.begin", &[]), Pattern::log(LOG_PAUSED, &[]), Pattern::log(LOG_RUNNING, &[]), Pattern::state("start.begin", &[])], &[Nameless]).when(&[AlarmRuns, Nameless]),
     row("alarm/activity-unknown", "an alarm of a session whose last use nobody knows counts as within the timeout", &[Pattern::platform("alarm.fired", &[])], &[]).when(&[FiresUnclocked]),
     row("alarm/within-timeout", "an alarm within the timeout is the framework's", &[Pattern::platform("alarm.fired", &[])], &[Resident]).when(&[FiresEarly]),
-    row("alarm/within-timeout-cold", "an alarm within the timeout builds a whole runtime for a cold session", &[Pattern::state("start.begin", &[])], &[Away, FiresEarly, StartBegins]).when(&[AlarmRuns]),
-    row("alarm/within-timeout-condemned", "the alarm of a condemned session destroys it", &[Pattern::state("destroy.begin", &[])], &[PlansEnds, Condemned, FiresEarly]).when(&[AlarmRuns]),
+    row("alarm/within-timeout-cold", "an alarm within the timeout builds a whole runtime for a cold session", &[Pattern::state("start.begin", &[])], &[Away]).when(&[AlarmAlone]),
+    row("alarm/within-timeout-condemned", "the alarm of a condemned session destroys it", &[Pattern::state("destroy.begin", &[])], &[PlansEnds, Condemned, FiresEarly]).when(&[Condemned, EarlyAlarm]),
     row("alarm/condemned-idle", "the alarm of a condemned session that counts as idle destroys it", &[Pattern::platform("alarm.fired", &[])], &[PlansEnds]).when(&[Condemned, FiresIdle]),
     row("alarm/extend-paused", "a paused session is kept for a whole lease", &[Pattern::log(LOG_PAUSED, &[(Field("leaseMs"), Number(240_000))])], &[Resident, Paused, FiresIdle]),
     row("alarm/extend-paused-remainder", "a paused session is kept for what is left up to its ceiling", &[Pattern::log(LOG_PAUSED, &[(Field("leaseMs"), Below(240_000))])], &[Resident, Paused, FiresIdle]),
@@ -36,7 +36,7 @@ pub const ROWS: &[Sometimes] = &[
     row("alarm/dispose-quiet", "a session with nothing live is disposed", &[Pattern::log(LOG_DISPOSE, &[(Field("reason"), Word("idle")), (Field("pausedExecutionCount"), Number(0)), (Field("activeStreamCount"), Number(0))])], &[Resident, Quiet, FiresIdle]),
     row("alarm/dispose-paused", "a session that is paused beyond its ceiling is disposed", &[Pattern::log(LOG_DISPOSE, &[(Field("reason"), Word("idle")), (Field("pausedExecutionCount"), AtLeast(1))])], &[Resident, Paused, FiresPastPause]),
     row("alarm/dispose-paused-with-stream", "a stream does not keep a session that is paused beyond its ceiling", &[Pattern::log(LOG_DISPOSE, &[(Field("reason"), Word("idle")), (Field("pausedExecutionCount"), AtLeast(1)), (Field("activeStreamCount"), AtLeast(1))])], &[Resident, Paused, Connected, FiresPastPause]),
-    row("alarm/dispose-running", "running work beyond the ceiling does not keep a session", &[Pattern::state("disposal.begin", &[(Field("reason"), Word("idle"))])], &[Resident]).when(&[AlarmRuns, Running]),
+    row("alarm/dispose-running", "running work beyond the ceiling does not keep a session", &[Pattern::state("disposal.begin", &[(Field("reason"), Word("idle"))])], &[Resident]).when(&[Running, PastRunningAlarm]),
     row("alarm/dispose-stream", "a stream beyond the ceiling does not keep a session", &[Pattern::log(LOG_DISPOSE, &[(Field("reason"), Word("idle")), (Field("pausedExecutionCount"), Number(0)), (Field("activeStreamCount"), AtLeast(1))])], &[Resident, Connected, FiresPastRunning]),
     row("alarm/dispose-cold", "an idle alarm disposes where nothing is resident", &[Pattern::state("disposal.begin", &[(Field("reason"), Word("idle"))])], &[]).when(&[AlarmRuns, Bare]),
     row("alarm/fails", "an alarm handler fails and is delivered again", &[Pattern::platform("alarm.fired", &[])], &[AlarmRuns, SomeFault]).when(&[FiresAgain]),

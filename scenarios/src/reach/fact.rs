@@ -2,10 +2,11 @@
 
 use super::pattern::Is::{AtLeast, Begins, Flag, Number, Word};
 use super::pattern::Pattern;
-use super::pattern::Place::Field;
-use crate::invariants::limits::RUNNING_CEILING_MS;
-use crate::invariants::replay::Session;
-use crate::plan::{Action, Plan};
+use super::pattern::Place::{self, Field};
+use super::since::{Asked as Request, Turn, Whose, at, only};
+use crate::invariants::limits::{BACKLOG_BYTES_MAX, RUNNING_CEILING_MS};
+use crate::invariants::replay::{Alarm, Session};
+use crate::plan::{Action, Elicitation, Plan};
 use crate::trace::Event;
 
 /// A moment of a run: an event, and what was so just before it.
@@ -16,9 +17,16 @@ pub struct Moment<'a> {
     pub session: Option<&'a Session>,
     /// What is run.
     pub plan: &'a Plan,
-    /// What the request is for that the event is about, if it is about one.
-    pub op: Option<&'a str>,
+    /// The request that the event belongs to, if it belongs to one.
+    pub request: Option<Request<'a>>,
+    /// The client that opened the session in which the execution paused that this is about.
+    pub opener: Option<&'a str>,
+    /// The facts that are so just before it, a bit each.
+    pub before: u128,
 }
+
+/// What must be so at a moment.
+pub type Test = fn(&Moment<'_>) -> bool;
 
 /// How a fact is seen.
 #[derive(Clone, Copy)]
@@ -26,16 +34,21 @@ pub enum Seen {
     /// It is so of a session for a while.
     While(fn(&Session) -> bool),
     /// It is so of a session at such an event, if this holds as well.
-    At(Pattern, fn(&Moment<'_>) -> bool),
-    /// It is so of the whole run after such an event.
+    At(Pattern, Test),
+    /// It is so of one of these after an event of the first kind, until one of the second.
+    Since(Whose, &'static [Turn], &'static [Turn]),
+    /// It is so of the whole run after such an event. For the way to a row only: what must be so at the moment that shows
+    /// a row is never so by what somebody else did.
     Once(Pattern),
-    /// The same, if this holds of the event as well.
-    OnceIf(Pattern, fn(&Moment<'_>) -> bool),
     /// The plan says so.
     Planned(fn(&Plan) -> bool),
 }
 
-use Seen::{At, Once, OnceIf, Planned, While};
+use Seen::{At, Once, Planned, Since, While};
+
+const BEGIN: &str = "request.begin";
+const END: &str = "request.end";
+const OP: Place = Field("op");
 
 macro_rules! facts {
     ($($name:ident, $words:literal, $seen:expr;)*) => {
@@ -70,6 +83,7 @@ facts! {
     Listened, "a GET of it is open", While(|it| !it.listeners.is_empty());
     Evicted, "the cap took its runtime", While(|it| it.is_evicted);
     TwiceConnected, "two connections to it are open", While(|it| it.sockets.len() > 1);
+    IdleArmed, "its alarm slot holds an idle alarm", While(|it| matches!(&it.alarm, Alarm::Armed { by, .. } if by.contains("storage.setAlarm idle")));
     Quiet, "nothing of it is live", While(|it| !it.is_live());
     AlarmRuns, "its alarm handler runs", While(|it| it.is_alarm_running);
     TearingDown, "a teardown of it runs", While(|it| it.teardown_count > 0);
@@ -100,7 +114,33 @@ facts! {
     AskedToGo, "the cap asks it for its runtime", At(Pattern::state("eviction.requested", &[]), |_| true);
     Reset, "its object is reset", At(Pattern::platform("object.reset", &[]), |_| true);
     LeaseTaken, "a lease of a pending approval is taken", At(Pattern::state("lease.taken", &[]), |_| true);
-    EndedInCall, "a call to it ends without an answer", At(Pattern::history("request.end", &[(Field("outcome"), Word("ended"))]), |it| it.op.is_some_and(|op| op != "stream" && op != "close"));
+    EndedInCall, "a call to it ends without an answer", At(Pattern::history("request.end", &[(Field("outcome"), Word("ended"))]), |it| it.op().is_some_and(|op| op != "stream" && op != "close"));
+    SaidByPerson, "a person decided about it", At(Pattern::state("execution.resumed", &[]), |it| it.is_a_persons());
+    RecordedForPerson, "a person decides about it", At(Pattern::state("approval.recorded", &[]), |it| it.is_a_persons());
+    BroughtAnew, "a GET without a cursor brings its client an answer that it did not have", At(Pattern::history("request.event", &[(Field("brings"), Word("response"))]), |it| it.is_of_fresh_get() && !it.was(Fact::Had));
+    // Of somebody, from one event on, until another.
+    Asking, "a request of a client to it has not ended", Since(Whose::Session, &[at(Pattern::history(BEGIN, &[]))], &[at(Pattern::history(END, &[]))]);
+    AlarmAlone, "its alarm runs, with no request on its way to it and no disposal", Since(Whose::Session, &[only(Pattern::platform("alarm.fired", &[]), |it| !it.was(Fact::Asking))], &[at(Pattern::platform("alarm.ended", &[])), at(Pattern::platform("object.reset", &[])), at(Pattern::platform("alarm.fired", &[])), at(Pattern::state("disposal.begin", &[])), at(Pattern::history(BEGIN, &[]))]);
+    EarlyAlarm, "its alarm runs that came before its idle deadline", Since(Whose::Session, &[only(Pattern::platform("alarm.fired", &[]), |it| it.idle_ms().is_some_and(|idle| idle < it.timeout_ms()))], ALARM_OVER);
+    PastRunningAlarm, "its alarm runs that came at the ceiling of running sessions or later", Since(Whose::Session, &[only(Pattern::platform("alarm.fired", &[]), |it| it.idle_ms().is_some_and(|idle| idle >= RUNNING_CEILING_MS.max(it.timeout_ms())))], ALARM_OVER);
+    CapTakes, "a disposal of it for the cap runs", Since(Whose::Session, &[at(Pattern::state("disposal.begin", &[(Field("reason"), Word("cap"))]))], &[at(Pattern::state("disposal.end", &[])), at(Pattern::platform("object.reset", &[])), at(Pattern::platform("object.constructed", &[]))]);
+    WasDisposed, "it was disposed and has no runtime since", Since(Whose::Session, &[at(Pattern::state("disposal.begin", &[]))], &[at(Pattern::state("runtime.installed", &[]))]);
+    StartsDisposed, "a start of it runs that found it disposed", Since(Whose::Session, &[only(Pattern::state("start.begin", &[]), |it| it.was(Fact::WasDisposed))], &[at(Pattern::state("start.end", &[])), at(Pattern::platform("object.reset", &[])), at(Pattern::platform("object.constructed", &[]))]);
+    Outlived, "connections to it outlived its object", Since(Whose::Session, &[only(Pattern::platform("object.constructed", &[]), |it| it.session.is_some_and(|session| !session.sockets.is_empty()))], &[at(Pattern::state("runtime.installed", &[])), at(Pattern::platform("object.constructed", &[]))]);
+    WasReset, "its object was reset", Since(Whose::Session, &[at(Pattern::platform("object.reset", &[]))], &[]);
+    AskedSinceReset, "a client asked it after its object was reset", Since(Whose::Request, &[only(Pattern::history(BEGIN, &[]), |it| it.was(Fact::WasReset))], &[]);
+    Listening, "its client believes a stream to be open", Since(Whose::Session, &[at(Pattern::history("stream.open", &[]))], &[at(Pattern::history("stream.end", &[]))]);
+    Ending, "a DELETE of it is on its way", Since(Whose::Session, &[at(Pattern::history(BEGIN, &[(OP, Word("close"))]))], &[only(Pattern::history(END, &[]), |it| it.op() == Some("close"))]);
+    BrokenOff, "the server ended the client's last stream", Since(Whose::Client, &[at(Pattern::history("stream.end", &[(Field("by"), Word("server"))]))], STREAM_ANEW);
+    ListenerRefused, "the client's last GET was refused", Since(Whose::Client, &[only(Pattern::history(END, &[(Field("outcome"), Word("refused"))]), |it| it.op() == Some("stream"))], STREAM_ANEW);
+    Deciding, "a person's decision about it is on its way", Since(Whose::Execution, &[at(Pattern::history(BEGIN, &[(OP, Word("decide"))])), only(Pattern::history(BEGIN, &[(OP, Word("resume"))]), |it| it.is_asked_by_model())], &[only(Pattern::history(END, &[]), |it| matches!(it.op(), Some("decide" | "resume")))]);
+    Expiring, "an expiry of its lease runs", Since(Whose::Execution, &[at(Pattern::log("mcp_pending_approval_lease_expire", &[]))], &[at(Pattern::state("lease.returned", &[]))]);
+    MetExpiry, "a person's decision about it is on its way while an expiry of its lease runs", Since(Whose::Execution, &[only(Pattern::log("mcp_pending_approval_lease_expire", &[]), |it| it.was(Fact::Deciding)), only(Pattern::history(BEGIN, &[(OP, Word("decide"))]), |it| it.was(Fact::Expiring)), only(Pattern::history(BEGIN, &[(OP, Word("resume"))]), |it| it.was(Fact::Expiring) && it.is_asked_by_model())], &[at(Pattern::state("execution.paused", &[]))]);
+    Decided, "a person's decision about it is recorded", Since(Whose::Execution, &[only(Pattern::state("approval.recorded", &[]), |it| it.is_a_persons())], &[at(Pattern::state("execution.resumed", &[]))]);
+    DecisionTaken, "a waiting call took a person's decision about it", Since(Whose::Execution, &[only(Pattern::state("approval.taken", &[]), |it| it.was(Fact::Decided))], &[]);
+    GoesOn, "a resumed execution of it goes on", Since(Whose::Session, &[at(Pattern::state("execution.resumed", &[]))], &[at(Pattern::state("execution.settled", &[])), at(Pattern::state("runtime.released", &[])), at(Pattern::platform("object.reset", &[]))]);
+    Had, "its client has it already", Since(Whose::Message, &[at(Pattern::history("request.event", &[(Field("brings"), Word("response"))]))], &[]);
+    Backlogged, "half of what may wait for its client waits in the edge", Since(Whose::Socket, &[at(Pattern::state("sse.backlog", &[(Field("bytes"), AtLeast(BACKLOG_BYTES_MAX / 2))]))], &[]);
     // Of the run, from a moment on.
     SomeCapReached, "an init finds its isolate at the cap", Once(Pattern::state("cap.checked", &[(Field("over"), Flag(true))]));
     SomeAskedToGo, "the cap asks a session for its runtime", Once(Pattern::state("eviction.requested", &[]));
@@ -117,7 +157,6 @@ facts! {
     SomeListening, "a client holds a stream", Once(Pattern::history("stream.open", &[]));
     SomeRefused, "a request is refused", Once(Pattern::history("request.end", &[(Field("outcome"), Word("refused"))]));
     SomeTurnedAway, "a request is refused for what its session or its caller is", Once(Pattern::history("request.end", &[(Field("outcome"), Word("refused")), (Field("status"), AtLeast(401))]));
-    SomeListenerRefused, "a client's GET is refused", OnceIf(Pattern::history("request.end", &[(Field("outcome"), Word("refused"))]), |it| it.op == Some("stream"));
     SomeFailed, "an init fails", Once(Pattern::state("init.end", &[(Field("outcome"), Word("failed"))]));
     SomeUndelivered, "an answer is stored as undelivered", Once(Pattern::platform("storage.put", &[(Field("key"), Begins("__mcp_undelivered_stream__:"))]));
     SomeBroken, "the server ends a client's stream", Once(Pattern::history("stream.end", &[(Field("by"), Word("server"))]));
@@ -133,6 +172,16 @@ facts! {
     PlansMany, "the plan has more than one session", Planned(|plan| session_count(plan) > 1);
 }
 
+/// What ends a delivery of an alarm.
+const ALARM_OVER: &[Turn] = &[
+    at(Pattern::platform("alarm.ended", &[])),
+    at(Pattern::platform("object.reset", &[])),
+    at(Pattern::platform("alarm.fired", &[])),
+];
+/// A client asks for its stream again, or opens a session whose stream is another one.
+const STREAM_ANEW: &[Turn] =
+    &[at(Pattern::history(BEGIN, &[(OP, Word("stream"))])), at(Pattern::history(BEGIN, &[(OP, Word("open"))]))];
+
 fn actions(plan: &Plan) -> impl Iterator<Item = &Action> {
     plan.clients.iter().flat_map(|client| client.steps.iter().map(|step| &step.action))
 }
@@ -146,6 +195,34 @@ fn session_count(plan: &Plan) -> usize {
 }
 
 impl Moment<'_> {
+    /// What the request is for that the event belongs to, if it belongs to one.
+    pub fn op(&self) -> Option<&str> {
+        self.request?.begin.text("op")
+    }
+
+    /// Whether that was so just before.
+    pub fn was(&self, fact: Fact) -> bool {
+        self.before & fact.bit() != 0
+    }
+
+    /// Whether what happens to an execution is a person's doing, and not the end of its window: that declines as well.
+    fn is_a_persons(&self) -> bool {
+        !self.was(Fact::Expiring) && (self.was(Fact::Deciding) || self.was(Fact::Decided))
+    }
+
+    /// Whether who resumes the execution decides about it, as its person is asked by the model: in the browser a resume
+    /// only waits for the decision.
+    fn is_asked_by_model(&self) -> bool {
+        let opener = self.plan.clients.iter().find(|client| Some(&*client.name) == self.opener);
+        opener.is_some_and(|client| client.elicitation == Elicitation::Model)
+    }
+
+    /// Whether the event belongs to a GET that names no event to go on from.
+    fn is_of_fresh_get(&self) -> bool {
+        let is_fresh = |it: Request<'_>| it.begin.text("method") == Some("GET") && it.begin.text("cursor").is_none();
+        self.request.is_some_and(is_fresh)
+    }
+
     /// How long the session has been idle, if anybody knows.
     pub fn idle_ms(&self) -> Option<u64> {
         Some(self.event.at_ms.saturating_sub(self.session?.activity_at_ms?))
@@ -173,11 +250,11 @@ impl Fact {
         FACTS[self as usize].1
     }
 
-    /// The event that it is seen by, if it is seen by one.
+    /// The event that it is seen by at once, if it is seen by one.
     pub fn event(self) -> Option<Pattern> {
         match self.seen() {
-            At(event, _) | Once(event) | OnceIf(event, _) => Some(event),
-            While(_) | Planned(_) => None,
+            At(event, _) | Once(event) => Some(event),
+            Since(..) | While(_) | Planned(_) => None,
         }
     }
 
@@ -207,6 +284,15 @@ mod tests {
     fn every_fact_is_on_the_way_to_some_row() {
         let used: BTreeSet<Fact> = crate::reach::rows().iter().flat_map(|row| row.conditions()).collect();
         let idle: Vec<Fact> = Fact::ALL.iter().copied().filter(|fact| !used.contains(fact)).collect();
-        assert_eq!(idle, []);
+        // Those that lead to others only.
+        assert_eq!(idle, [Fact::Asking, Fact::WasDisposed, Fact::WasReset, Fact::Deciding, Fact::Expiring, Fact::Had]);
+    }
+
+    #[test]
+    fn what_must_be_so_at_a_moment_is_nothing_that_happened_to_anybody_in_the_run() {
+        for row in crate::reach::rows() {
+            let of_run = row.when.iter().find(|fact| matches!(fact.seen(), Once(_) | Planned(_)));
+            assert_eq!(of_run, None, "{}", row.name);
+        }
     }
 }

@@ -3,7 +3,8 @@
 //! Method: what is so of a session at a moment is a set of facts, a bit each. Every set that a run showed is kept once,
 //! and how close the run came to a row is how many of the row's conditions, from the first on, one of the sets holds.
 
-use super::fact::{Fact, Moment, Seen};
+use super::fact::{Fact, Moment, Seen, Test};
+use super::since::{Asked, Subjects, Whose};
 use super::{Closest, Evidence, Is, Pattern, Phase, Place, Reached, rows};
 use crate::invariants::Case;
 use crate::invariants::replay::Session;
@@ -22,11 +23,12 @@ pub fn judge(case: &Case<'_>) -> Vec<Reached> {
     pass.settle()
 }
 
-/// What an event may show: something of a row, or a fact.
+/// What an event may show: something of a row, a fact, or that a fact is so from now on or not any more.
 #[derive(Clone, Copy)]
 enum Shows {
     Row(usize, &'static Pattern),
     Fact(Fact, Pattern),
+    Turn { fact: Fact, whose: Whose, is_so: bool, event: Pattern, test: Test },
 }
 
 /// Whether a fact is so of a session now.
@@ -81,9 +83,14 @@ impl Index {
                 Evidence::Change(from, to, by) => changes.push((at, *from, *to, *by)),
             }
         }
-        for fact in Fact::ALL {
-            let Some(event) = fact.event() else { continue };
-            all.push((key_of(&event), Shows::Fact(*fact, event)));
+        for &fact in Fact::ALL {
+            all.extend(fact.event().map(|event| (key_of(&event), Shows::Fact(fact, event))));
+            let Seen::Since(whose, from, until) = fact.seen() else { continue };
+            let turns = until.iter().map(|turn| (false, turn)).chain(from.iter().map(|turn| (true, turn)));
+            all.extend(turns.map(|(is_so, turn)| {
+                let shows = Shows::Turn { fact, whose, is_so, event: turn.event, test: turn.test };
+                (key_of(&turn.event), shows)
+            }));
         }
         all.sort_by_key(|(key, _)| *key);
         let mut keys: Vec<(u64, Range<usize>)> = Vec::new();
@@ -147,8 +154,10 @@ struct Pass<'c, 't> {
     known: BTreeSet<u128>,
     /// Facts that hold from some event on, for the whole run: after how many events, and all of them so far.
     since: Vec<(usize, u128)>,
-    /// What each request is for, by number.
-    ops: Vec<(u64, &'t str)>,
+    /// The requests, by number.
+    asked: Vec<(u64, Asked<'c>)>,
+    /// What is so of whom from some event on.
+    subjects: Subjects<'c>,
 }
 
 impl<'c, 't> Pass<'c, 't> {
@@ -161,7 +170,8 @@ impl<'c, 't> Pass<'c, 't> {
             held: Vec::new(),
             known: BTreeSet::new(),
             since: vec![(0, planned)],
-            ops: Vec::new(),
+            asked: Vec::new(),
+            subjects: Subjects::default(),
         }
     }
 
@@ -178,39 +188,50 @@ impl<'c, 't> Pass<'c, 't> {
         }
     }
 
-    fn event(&mut self, at: usize, event: &'t Event, shown: [&'static [Shows]; 2]) {
+    fn event(&mut self, at: usize, event: &'c Event, shown: [&'static [Shows]; 2]) {
         let case = self.case;
-        let who = event.who().map(|who| who_of(case, event, who, at));
+        let asked = self.asked(at, event);
+        let who = self.who_of(at, event, asked);
         let session = who.and_then(|who| case.timeline().session(who, at));
-        let moment = Moment { event, session, plan: case.plan, op: self.op(event) };
         let so_far = self.since.last().map_or(0, |(_, bits)| *bits);
-        let before = so_far | session.map_or(0, |session| self.index.bits_of(session));
-        let mut bits = before;
+        let before =
+            so_far | session.map_or(0, |session| self.index.bits_of(session)) | self.subjects.of(event, who, asked);
+        self.subjects.note(event);
+        let opener = self.subjects.opener(event, asked);
+        let moment = Moment { event, session, plan: case.plan, request: asked, opener, before };
         let [by_name, by_status] = shown;
-        // Facts first: a row may ask for what its own event says.
+        // Facts first: a row may ask for what its own event says. What is so from the event on is not so at it.
+        let facts = by_name.iter().chain(by_status);
+        let bits = facts.fold(before, |bits, shows| bits | self.fact(at, shows, &moment));
         for shows in by_name.iter().chain(by_status) {
-            let Shows::Fact(fact, pattern) = shows else { continue };
-            if bits & fact.bit() == 0 && pattern.fits(event) {
-                match fact.seen() {
-                    Seen::At(_, is_so) | Seen::OnceIf(_, is_so) if !is_so(&moment) => {}
-                    Seen::Once(_) | Seen::OnceIf(..) => {
-                        bits |= fact.bit();
-                        self.latch(at + 1, fact.bit());
-                    }
-                    _ => bits |= fact.bit(),
+            match *shows {
+                Shows::Row(row, pattern) => {
+                    let wanted = self.index.when[row];
+                    self.lit[row] |= wanted & bits == wanted && pattern.fits(event);
                 }
+                Shows::Turn { fact, whose, is_so, event: pattern, test } if pattern.fits(event) && test(&moment) => {
+                    self.subjects.set((fact, whose, is_so), event, who, asked);
+                }
+                _ => {}
             }
         }
-        for shows in by_name.iter().chain(by_status) {
-            let Shows::Row(row, pattern) = *shows else { continue };
-            let wanted = self.index.when[row];
-            if !self.lit[row] && wanted & bits == wanted && pattern.fits(event) {
-                self.lit[row] = true;
-            }
-        }
-        if bits != before {
+        if bits != so_far {
             self.keep(bits, who, event.at_ms);
         }
+    }
+
+    /// The bit of a fact that the event shows at once, if it does.
+    fn fact(&mut self, at: usize, shows: &Shows, moment: &Moment<'_>) -> u128 {
+        let Shows::Fact(fact, pattern) = shows else { return 0 };
+        if moment.was(*fact) || !pattern.fits(moment.event) {
+            return 0;
+        }
+        match fact.seen() {
+            Seen::At(_, is_so) if !is_so(moment) => return 0,
+            Seen::Once(_) => self.latch(at + 1, fact.bit()),
+            _ => {}
+        }
+        fact.bit()
     }
 
     /// From so many events on it is so of the whole run.
@@ -219,14 +240,25 @@ impl<'c, 't> Pass<'c, 't> {
         self.since.push((applied, so_far | bit));
     }
 
-    /// What the request is for that an event is about. Requests are numbered as they begin.
-    fn op(&mut self, event: &'t Event) -> Option<&'t str> {
+    /// The request that an event belongs to. Requests are numbered as they begin.
+    fn asked(&mut self, at: usize, event: &'c Event) -> Option<Asked<'c>> {
         let number = event.number("request").filter(|_| event.stream == Stream::History)?;
         if event.name == "request.begin" {
-            self.ops.push((number, event.text("op")?));
+            let in_use = event.who().and_then(|who| self.case.timeline().in_use(who, at));
+            self.asked.push((number, Asked::new(event, in_use)));
         }
-        let at = self.ops.binary_search_by_key(&number, |(number, _)| *number).ok()?;
-        Some(self.ops[at].1)
+        let at = self.asked.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+        Some(self.asked[at].1)
+    }
+
+    /// The session that an event is about: of a request's event the one that the request is about, as it was when it
+    /// began, of what else a client does the one that it uses.
+    fn who_of(&self, at: usize, event: &'c Event, asked: Option<Asked<'c>>) -> Option<&'c str> {
+        match asked {
+            Some(asked) => asked.session,
+            None if event.stream == Stream::History => self.case.timeline().in_use(event.who()?, at).or(event.who()),
+            None => event.who(),
+        }
     }
 
     /// The states of all sessions, one by one.
@@ -280,12 +312,6 @@ impl<'c, 't> Pass<'c, 't> {
         };
         self.index.chains.iter().zip(&self.lit).map(reached).collect()
     }
-}
-
-/// The session that an event is about: of a client's event the one it uses.
-fn who_of<'a>(case: &'a Case<'_>, event: &'a Event, who: &'a str, applied: usize) -> &'a str {
-    let in_use = if event.stream == Stream::History { case.timeline().in_use(who, applied) } else { None };
-    in_use.unwrap_or(who)
 }
 
 /// Facts that the plan alone tells.

@@ -45,7 +45,7 @@ pub const ROWS: &[Sometimes] = &[
     change("life-cycle/disposing-to-cold", "a disposal comes to its end", (Disposed, Cold, "disposal.end"), &[Resident, Disposing]),
     change("life-cycle/disposing-to-cold-by-reset", "an object is reset while it is disposed", (Disposed, Cold, "object.reset"), &[PlansFaults, Resident, Disposing]),
     change("life-cycle/disposing-to-starting", "a start that came during a disposal goes on after it", (Disposed, Phase::Starting, "disposal.end"), &[Disposing, Starting]),
-    change("life-cycle/cold-to-starting", "a disposed session is started again", (Cold, Phase::Starting, "start.begin"), &[Resident, SomeDisposed]),
+    change("life-cycle/cold-to-starting", "a session that is in storage alone is started again", (Cold, Phase::Starting, "start.begin"), &[Resident, SomeDisposed]),
     change("life-cycle/starting-to-condemned", "a session is condemned while it starts", (Phase::Starting, Marked, ""), &[PlansEnds, AskedToEnd, Starting]),
     change("life-cycle/resident-to-condemned", "a resident session is condemned", (Phase::Resident, Marked, ""), &[PlansEnds, Resident, AskedToEnd]),
     change("life-cycle/disposing-to-condemned", "a session is condemned while it is disposed", (Disposed, Marked, ""), &[PlansEnds, Disposing, AskedToEnd]),

@@ -11,8 +11,11 @@ mod fact;
 mod judge;
 mod life_cycle;
 mod logs;
+#[cfg(test)]
+mod order_tests;
 mod pattern;
 mod phase;
+mod since;
 mod situations;
 mod spans;
 #[cfg(test)]

@@ -4,9 +4,10 @@
 //! exported: the owner check's own, its restore's, and that of a candidate that the cap asks.
 
 use super::Fact::{
-    self, AskedToCall, AskedToEnd, AskedToResume, Building, Connected, Disposing, FiresIdle, FiresPastPause,
-    FiresPastRunning, InitFailed, Paused, PlansCrowd, PlansFaults, PlansMany, PlansResumes, Resident, Running,
-    SomeAskedToGo, SomeCapReached, SomeDecided, SomeFault, SomeLeased, SomePaused, SomeQueued, SomeReset, SomeResuming,
+    self, AskedToCall, AskedToEnd, AskedToResume, Building, Connected, DecisionTaken, Destroying, Disposing, FiresIdle,
+    FiresPastPause, FiresPastRunning, InitFailed, Paused, PlansCrowd, PlansFaults, PlansMany, PlansResumes, Resident,
+    Running, SomeAskedToGo, SomeCapReached, SomeDecided, SomeFault, SomeLeased, SomePaused, SomeQueued, SomeReset,
+    SomeResuming,
 };
 use super::pattern::Is::{AtLeast, Flag, There, Word};
 use super::pattern::Place::{Attribute, Field};
@@ -83,12 +84,12 @@ pub const ROWS: &[Sometimes] = &[
     row("span/tool-resume/paused-again", "a resume that paused again says so", &[Pattern::span("mcp.host.tool.resume", &[(PAUSE, Word("resume"))])], &[PlansResumes, SomePaused, SomeResuming]),
     row("span/tool-resume-browser", "a resume that waits for a person's decision is exported", &[Pattern::span("mcp.host.tool.resume.browser_approval", &[])], &[PlansResumes, SomePaused, SomeResuming]),
     row("span/tool-resume-browser/start", "the begin of such a wait is exported", &[Pattern::span("mcp.host.tool.resume.browser_approval.start", &[])], &[PlansResumes, SomePaused, SomeResuming]),
-    row("span/tool-resume-browser/decided", "a person's decision ends such a wait", &[Pattern::span("mcp.host.tool.resume.browser_approval", &[(ACTION, There)])], &[PlansResumes, SomePaused, SomeDecided]),
+    row("span/tool-resume-browser/decided", "a person's decision ends such a wait", &[Pattern::span("mcp.host.tool.resume.browser_approval", &[(ACTION, There)])], &[PlansResumes, SomePaused, SomeDecided]).when(&[DecisionTaken]),
     row("span/tool-resume-browser/paused-again", "what a person let go on paused again", &[Pattern::span("mcp.host.tool.resume.browser_approval", &[(PAUSE, Word("browser_resume"))])], &[PlansResumes, SomePaused, SomeDecided]),
     row("span/tool-resume-user-approval-required", "nobody decided in time", &[Pattern::span("mcp.host.tool.resume.user_approval_required", &[])], &[PlansResumes, SomePaused, SomeResuming]),
     row("span/platform-failure/validate", "the edge recognises a failure of the owner check", &[Pattern::span(PLATFORM, &[(OPERATION, Word("validate_session_owner"))])], &[PlansFaults, SomeFault, SomeReset]),
     row("span/platform-failure/fetch", "the edge recognises a failure of a session's fetch", &[Pattern::span(PLATFORM, &[(OPERATION, Word("session_fetch"))])], &[PlansFaults, SomeFault, SomeReset]),
-    row("span/platform-failure/dead", "the edge learns that a session is dead", &[Pattern::span(PLATFORM, &[(Attribute("mcp.do.reset_disposition"), Word("session_dead"))])], &[AskedToEnd, Fact::Destroying]),
+    row("span/platform-failure/dead", "the edge learns that a session is dead", &[Pattern::span(PLATFORM, &[(Attribute("mcp.do.reset_disposition"), Word("session_dead"))])], &[AskedToEnd, Destroying]),
     row("span/directory-failure/put", "a failure to record an owner is exported", &[Pattern::span("McpSessionDO.pending_approval_lease.start", &[(DIRECTORY, Word("put"))])], &[SomePaused, SomeLeased, SomeFault]),
     row("span/directory-failure/get", "a failure to look an owner up is exported", &[Pattern::span("mcp.host.tool.resume", &[(DIRECTORY, Word("get"))]), Pattern::span("McpSessionDO.getPausedExecutionForApproval", &[(DIRECTORY, Word("get"))])], &[SomePaused, SomeResuming, SomeFault]),
     row("span/directory-failure/delete", "a failure to forget an owner is exported", &[Pattern::span("McpSessionDO.pending_approval_lease.finish", &[(DIRECTORY, Word("delete"))]), Pattern::span("McpSessionDO.pending_approval_lease.expire", &[(DIRECTORY, Word("delete"))]), Pattern::span("mcp.host.tool.resume", &[(DIRECTORY, Word("delete"))]), Pattern::span("McpSessionDO.resumeExecutionForModel", &[(DIRECTORY, Word("delete"))])], &[SomeLeased, SomeResuming, SomeFault]),

@@ -10,6 +10,7 @@ use crate::catalog::draft::asking::response;
 use crate::catalog::draft::{Draft, operation};
 use crate::invariants::limits::APPROVAL_MS;
 use crate::plan::{Edge, Effect, Plan};
+use crate::rng::Rng;
 use crate::seed::Seed;
 
 /// Decision against expiry.
@@ -40,8 +41,7 @@ fn plan(seed: Seed) -> Plan {
     let browser = rng.chance(1, 2);
     let begin_ms = rng.below(1_000);
     let (mut client, asked_ms) = asking(&draft, &mut rng, 1, begin_ms, browser);
-    let spread_ms = *rng.pick(&[6, 60, 600 + draft.latency_ms()]);
-    let decided_ms = asked_ms + APPROVAL_MS - spread_ms / 2 + rng.below(spread_ms);
+    let decided_ms = aim(&mut draft, &mut rng, client.name(), asked_ms + APPROVAL_MS);
     answer(&mut draft, &mut rng, &mut client, 2, decided_ms);
     for _ in 0..rng.below(3) {
         let (step, edge) = (*rng.pick(STEPS), *rng.pick(&[Edge::Begin, Edge::End]));
@@ -56,4 +56,17 @@ fn plan(seed: Seed) -> Plan {
     client.call(&mut rng, 0);
     draft.client(client);
     draft.until_idle()
+}
+
+/// When the decision is made about a window that ends at that time or soon after it: around its end, or in the middle of an
+/// expiry whose record takes a while.
+fn aim(draft: &mut Draft, rng: &mut Rng, session: &str, ends_ms: u64) -> u64 {
+    if rng.chance(1, 2) {
+        let spread_ms = *rng.pick(&[6, 60, 600 + draft.latency_ms()]);
+        return ends_ms - spread_ms / 2 + rng.below(spread_ms);
+    }
+    let slow_ms = (2 * draft.latency_ms()).min(15_000);
+    let step = operation("approval · storage.put approval-response", Edge::Begin, 1, session);
+    draft.fault_by_chance(step, Effect::Delay { ms: slow_ms });
+    ends_ms + rng.below(slow_ms)
 }

@@ -33,8 +33,6 @@ const OPERATIONS: &[&str] = &[
 /// Steps beyond the start, of which failing one ends a request at most.
 const BEYOND: &[&str] = &[
     "engine · sandbox.run",
-    "engine · sandbox.run",
-    "engine · sandbox.run",
     "post · storage.put stream-reqs",
     "connect · storage.put stream-reqs",
     "event · storage.put",
@@ -56,6 +54,11 @@ fn plan(seed: Seed) -> Plan {
         draft.fault_by_chance(operation(rng.pick_name(OPERATIONS), Edge::Begin, n, client.name()), effect);
         let mut beyond = draft.rng(&format!("beyond.{number}"));
         if beyond.chance(1, 2) {
+            // A session calls twice.
+            let n = beyond.between(1, 2) as u32;
+            let step = operation("engine · sandbox.run", Edge::Begin, n, client.name());
+            draft.fault_by_chance(step, fail(ErrorKind::Unknown));
+        } else if beyond.chance(1, 2) {
             let reason = *beyond.pick(&[ErrorKind::Unknown, ErrorKind::CodeUpdate, ErrorKind::StorageInternal]);
             let n = beyond.between(1, 3) as u32;
             draft.fault_by_chance(operation(beyond.pick_name(BEYOND), Edge::Begin, n, client.name()), fail(reason));

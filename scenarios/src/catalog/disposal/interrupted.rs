@@ -62,8 +62,10 @@ fn interrupt(draft: &mut Draft, rng: &mut Rng, session: &str, held_ms: u64) {
 /// Sometimes a deployment ends the object in the middle of it, and no code of the disposal runs on.
 fn reset(draft: &mut Draft, session: &str) {
     let mut rng = draft.rng("deployment");
-    if rng.chance(1, 6) {
-        let when = operation(rng.pick_name(STEPS), *rng.pick(&[Edge::Begin, Edge::End]), 1, session);
+    if rng.chance(1, 2) {
+        // Mostly while the runtime itself is being closed.
+        let step = if rng.chance(5, 6) { "teardown · server.close" } else { rng.pick_name(STEPS) };
+        let when = operation(step, *rng.pick(&[Edge::Begin, Edge::End]), 1, session);
         draft.fault_by_chance(when, Effect::Reset { kind: ResetKind::CodeUpdate });
     }
 }

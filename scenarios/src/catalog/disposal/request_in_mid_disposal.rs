@@ -59,7 +59,7 @@ fn plan(seed: Seed) -> Plan {
 /// meanwhile: it comes in the middle of the close.
 fn late_call(draft: &mut Draft) {
     let mut rng = draft.rng("late");
-    if !rng.chance(1, 3) {
+    if !rng.chance(4, 5) {
         return;
     }
     let mut client = ClientDraft::new(3, rng.below(500));
@@ -68,7 +68,9 @@ fn late_call(draft: &mut Draft) {
     let (asked_ms, closes_ms) = (client.now_ms(), rng.between(50, 2_000));
     client.call(&mut rng, 0);
     let slow = Effect::Delay { ms: closes_ms };
-    draft.fault_by_chance(operation("teardown · server.close", Edge::Begin, 1, client.name()), slow);
+    // Mostly the server has closed, and what it would be handed is lost.
+    let edge = if rng.chance(3, 4) { Edge::End } else { Edge::Begin };
+    draft.fault_by_chance(operation("teardown · server.close", edge, 1, client.name()), slow);
     // The two requests of the handshake come before it.
     let late = Effect::Delay { ms: rng.between(40, closes_ms) };
     draft.fault_by_chance(operation("bridge · stub.fetch", Edge::Begin, 3, client.name()), late);

@@ -28,7 +28,7 @@ fn plan(seed: Seed) -> Plan {
     let mut rng = draft.rng("triggers");
     draft.timeout(rng.between(1_000, 5_000));
     let (mut client, due_ms) = idle_client(&draft, &mut rng, 1);
-    let held_ms = *rng.pick(&[0, 5, 200, 2_000]);
+    let held_ms = *rng.pick_weighted(&[(1, 0), (1, 5), (2, 200), (3, 2_000)]);
     if held_ms > 0 {
         let held = Effect::Hold { release: None, for_ms: Some(held_ms), fail: None };
         draft.fault_by_chance(operation(rng.pick_name(STEPS), Edge::Begin, 1, client.name()), held);
@@ -58,7 +58,7 @@ fn plan(seed: Seed) -> Plan {
 /// Sometimes somebody condemns the session in the same milliseconds, past its owner check.
 fn condemn(draft: &mut Draft, session: &str, due_ms: u64, held_ms: u64) {
     let mut rng = draft.rng("operator");
-    if rng.chance(1, 5) {
+    if rng.chance(1, 2) {
         let at_ms = due_ms - 5 + rng.below(15 + held_ms);
         draft.call("operator", call(at_ms, session, "_cf_scheduleDestroy", Json::Null));
     }

@@ -1,8 +1,9 @@
-//! A client that keeps a live connection holds its runtime until the ceiling, and one whose stream has ended does not.
+//! A client that keeps a live connection holds its runtime for as long, and one whose stream has ended does not.
 //!
 //! Goal: the idle policy sees live connections and no others. Method: streams that are opened again when they end (the
 //! first one only replays what was undelivered), streams that are ended after a while, and silence beyond the timeout,
-//! sometimes beyond the ceiling of 35 minutes.
+//! sometimes beyond the ceiling of 35 minutes. No listener comes to it: at 30 minutes it is rotated, and to open it again is
+//! a use. The streams of calls do, in `running_to_its_ceiling`.
 
 use crate::catalog::Scenario;
 use crate::catalog::draft::{ClientDraft, Draft};
@@ -13,9 +14,14 @@ use crate::seed::Seed;
 /// Streams that the idle policy sees.
 pub const SCENARIO: Scenario = Scenario {
     id: ID,
-    story: "a live stream keeps an idle runtime until the ceiling, or until it is ended",
+    story: "a live stream keeps an idle runtime, beyond its rotation and the ceiling, until it is ended",
     weight: 2,
-    sometimes: &["situation/stream-seen-by-alarm", "alarm/extend-stream"],
+    sometimes: &[
+        "situation/stream-seen-by-alarm",
+        "alarm/extend-stream",
+        "situation/stream-reopened",
+        "situation/stream-rotated",
+    ],
     plan,
 };
 
@@ -26,7 +32,7 @@ fn plan(seed: Seed) -> Plan {
     draft.draw_timeout();
     for number in 1..=draft.rng("neighbours").between(1, 2) {
         let mut rng = draft.rng(&format!("client.{number}"));
-        let mut client = ClientDraft::new(number, rng.below(1_000)).reopening(rng.chance(4, 5));
+        let mut client = ClientDraft::new(number, rng.below(1_000)).reopening(rng.chance(5, 6));
         client.open();
         client.rest(rng.between(1, 200));
         client.stream();

@@ -12,7 +12,7 @@ mod tests;
 use crate::catalog::Scenario;
 use crate::catalog::draft::{ClientDraft, Draft};
 use crate::invariants::limits::LEASE_MS;
-use crate::plan::Plan;
+use crate::plan::{Action, Plan};
 use crate::rng::Rng;
 use crate::seed::Seed;
 
@@ -66,6 +66,12 @@ fn client(draft: &Draft, number: u64) -> ClientDraft {
     if has_stream {
         client.rest(rng.between(5, 60));
         client.stream();
+    }
+    if !is_neighbour && draft.rng("reader").chance(1, 3) {
+        // It reads nothing for a while: it believes its stream to be open, whatever the host made of it.
+        let silence_ms = idle_ms(draft, 0);
+        client.act(Action::Stall { ms: silence_ms });
+        client.rest(silence_ms);
     }
     let (least, most) = *rng.pick_weighted(&[(4, (1, 1)), (4, (2, 2)), (2, (3, 5))]);
     for _ in 0..rng.between(least, most) {

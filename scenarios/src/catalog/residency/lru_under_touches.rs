@@ -28,6 +28,7 @@ fn plan(seed: Seed) -> Plan {
     let spacing_ms = 600 + 2 * draft.latency_ms();
     let touched_ms = cap * spacing_ms + 1_000;
     let span_ms = *rng.pick(&[1, 5, 400, 20_000]);
+    let mut begins_ms = touched_ms + rng.below(3 * span_ms + 1);
     for number in 1..=cap {
         let mut client = ClientDraft::new(number, (number - 1) * spacing_ms);
         client.open();
@@ -43,16 +44,17 @@ fn plan(seed: Seed) -> Plan {
             client.act(Action::Post { code, copies: 1, cut: Some(Cut { after_events: 1, ms: gone.below(100) }) });
         }
         let mut slow = draft.rng(&format!("slow.{number}"));
-        if slow.chance(1, 2) {
+        if slow.chance(3, 4) {
             // Its server closes slowly, so that a touch may meet its eviction.
             let step = operation("teardown · server.close", Edge::Begin, 1, client.name());
-            draft.fault_by_chance(step, Effect::Delay { ms: slow.between(20, 2_000) });
-            client.until(touched_ms + slow.below(4 * spacing_ms));
+            let slow_ms = slow.between(20, 2_000) + draft.latency_ms();
+            draft.fault_by_chance(step, Effect::Delay { ms: slow_ms });
+            let newcomer_ms = begins_ms + slow.below(2) * spacing_ms;
+            client.until(newcomer_ms + 10 + slow.below(slow_ms));
             client.call(&mut slow, 0);
         }
         draft.client(client);
     }
-    let mut begins_ms = touched_ms + rng.below(3 * span_ms + 1);
     for number in cap + 1..=cap + rng.between(1, 4) {
         let mut client = ClientDraft::new(number, begins_ms);
         client.open();

@@ -68,10 +68,13 @@ fn end_early(draft: &mut Draft, rng: &mut Rng, session: &str, begins_ms: u64) {
     let held_ms = rng.between(40, 800);
     let held = Effect::Hold { release: None, for_ms: Some(held_ms + 1_000), fail: None };
     let meanwhile = at(begins_ms + draft.latency_ms() + held_ms, session);
-    match rng.below(4) {
+    match rng.below(6) {
         0 => draft.fault_by_chance(operation(step, edge, 1, session), fail(ErrorKind::Unknown)),
         1 => draft.fault_by_chance(operation(step, edge, 1, session), fail(ErrorKind::CodeUpdate)),
-        2 => {
+        2 | 3 => {
+            draft.fault_by_chance(operation(step, edge, 1, session), Effect::Interrupt { what: Interruptible::Init })
+        }
+        4 => {
             draft.fault_by_chance(operation(step, edge, 1, session), held);
             draft.fault_by_chance(meanwhile, Effect::Interrupt { what: Interruptible::Init });
         }

@@ -35,17 +35,18 @@ fn plan(seed: Seed) -> Plan {
     client.rest(rng.between(1, 500));
     client.call(&mut rng, 0);
     let name = client.name().to_owned();
+    let disposed = u32::from(hold_start(&mut draft, &mut client));
     for n in 1..=rng.between(1, 3) {
-        if rng.chance(2, 3) {
+        if rng.chance(7, 8) {
             let effect = match rng.below(4) {
                 0 => fail(ErrorKind::Unknown),
-                _ => Effect::Delay { ms: *rng.pick(&[5, 60, 600, 3_000]) },
+                _ => Effect::Delay { ms: *rng.pick(&[60, 600, 3_000]) },
             };
             let (step, edge) = (*rng.pick(STEPS), *rng.pick(&[Edge::Begin, Edge::End]));
-            draft.fault_by_chance(operation(step, edge, n as u32, &name), effect);
+            draft.fault_by_chance(operation(step, edge, disposed + n as u32, &name), effect);
         }
         let spread_ms = *rng.pick(&[20, 100, 800]);
-        client.rest(draft.timeout_ms() - 10 + rng.below(spread_ms));
+        client.rest(draft.timeout_ms() - 4 + rng.below(spread_ms));
         let met_ms = client.now_ms();
         for _ in 0..rng.below(2) {
             client.call_beside(&mut rng, 0);
@@ -55,17 +56,30 @@ fn plan(seed: Seed) -> Plan {
             draft.call("worker", call(met_ms + rng.below(spread_ms), &name, "validateMcpSessionOwner", identity(1)));
         }
     }
-    hold_start(&mut draft, &name);
     draft.client(client);
     draft.until_idle()
 }
 
-/// Sometimes a start is held between its runtime and its transport, so that a request finds the one without the other.
-fn hold_start(draft: &mut Draft, session: &str) {
+/// Often the first restore is held between its runtime and its transport, so that a second request finds the one without
+/// the other: whether so, after a disposal of its own.
+fn hold_start(draft: &mut Draft, client: &mut ClientDraft) -> bool {
     let mut rng = draft.rng("flush");
-    if rng.chance(1, 3) {
-        let held = Effect::Hold { release: None, for_ms: Some(rng.between(20, draft.timeout_ms() / 2)), fail: None };
-        let n = rng.between(2, 3) as u32;
-        draft.fault_by_chance(operation("init · flush", *rng.pick(&[Edge::Begin, Edge::End]), n, session), held);
+    if !rng.chance(3, 5) {
+        return false;
     }
+    // Shorter than the timeout: a start that outlasts it loses its runtime to the alarm.
+    let held_ms = (2 * draft.latency_ms() + rng.between(20, 1_000)).min(draft.timeout_ms() / 2);
+    let held = Effect::Hold { release: None, for_ms: Some(held_ms), fail: None };
+    let edge = *rng.pick(&[Edge::Begin, Edge::End]);
+    draft.fault_by_chance(operation("init · flush", edge, 2, client.name()), held);
+    client.rest(draft.disposed_after_ms());
+    client.call_beside(&mut rng, 0);
+    client.rest(held_ms / 4 + rng.below(held_ms / 2));
+    if rng.chance(1, 4) {
+        client.stream()
+    } else {
+        client.call(&mut rng, 0)
+    }
+    client.rest(held_ms);
+    true
 }

@@ -12,7 +12,8 @@ fn plans() -> impl Iterator<Item = Plan> {
 fn the_first_client_opens_holds_a_stream_calls_rests_and_calls() {
     for plan in plans() {
         let steps = &plan.clients[0].steps;
-        let names: Vec<&str> = steps.iter().map(|step| step.action.name()).collect();
+        // Some read nothing for a while before they call.
+        let names: Vec<&str> = steps.iter().map(|step| step.action.name()).filter(|name| *name != "stall").collect();
         assert_eq!(names[..3], ["open", "stream", "call"], "{}", plan.seed);
         assert!(names.ends_with(&["call"]) && names.len() >= 4);
         let last = steps.last().map_or(0, |step| step.at_ms);
