@@ -69,7 +69,7 @@ const SEEDS: &[(&str, &[u64])] = &[
     ("identity/foreign-caller", &[9, 17]),
     ("identity/revoked", &[59, 70]),
     ("identity/provider-blip", &[4, 12]),
-    ("swarm/everything", &[59, 88]),
+    ("swarm/everything", &[34, 99]),
 ];
 /// A swarm has too much to tell: its first clients are left of it, and these come to what the swarm is about all the same.
 const SWARM_CLIENTS: usize = 3;

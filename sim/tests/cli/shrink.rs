@@ -36,7 +36,7 @@ fn a_seed_is_shrunk_without_a_file_and_told_to_programs() {
         (&told["signature"], &told["is_minimal"], &told["file"]),
         (&signature.into(), &true.into(), &"least.json".into())
     );
-    assert_eq!(told["sizes"][0], serde_json::json!({"what": "steps", "before": 23, "after": 2}));
+    assert_eq!(told["sizes"][0], serde_json::json!({"what": "steps", "before": 24, "after": 2}));
     assert_eq!(told["exit_code"], ran.code);
     assert_eq!(scratch.sim(&["replay", "least.json"]).code, ran.code);
 }

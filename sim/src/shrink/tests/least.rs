@@ -129,7 +129,7 @@ fn words_of_a_list_become_the_simplest() {
 #[test]
 fn drawn_forms_of_one_failure_become_one_plan() {
     for (scenario, defect, seeds) in [
-        ("destroy/around-delete", "destroy-ungated", [2, 5]),
+        ("destroy/around-delete", "destroy-ungated", [3, 7]),
         ("approval/resumed-elsewhere", "directory-without-rpc", [1, 3]),
     ] {
         let scenario = catalog::find(scenario).expect("the scenario exists");
