@@ -64,6 +64,10 @@ impl Isolate {
     /// An incarnation that is idle leaves memory.
     pub(super) fn put_out(&self, event_loop: &EventLoop, instance: &Rc<Instance>, reason: &'static str) {
         let key = &instance.key;
+        if instance.rest() == Rest::WorkPending {
+            // Whoever waits for it is told nothing: the sockets stay.
+            platform_event!("work.cut-off", instance.io.label);
+        }
         platform_event!("object.gone", instance.io.label, reason = reason);
         let sockets = std::mem::take(&mut *instance.sockets.borrow_mut());
         if !sockets.is_empty() {

@@ -173,7 +173,9 @@ impl Socket {
         }
         // Also where it was closed and the close still waited for writes that are lost now (platform fact 46).
         self.0.forget(event_loop);
-        if !Isolate::of(event_loop, |isolate| isolate.switches.drops_sockets_silently) {
+        if Isolate::of(event_loop, |isolate| isolate.switches.drops_sockets_silently) {
+            platform_event!("stream.silenced", self.0.owner.label);
+        } else {
             self.0.post(event_loop, SocketEvent::Close(1006, "".into()));
         }
     }

@@ -1,6 +1,6 @@
 //! The registry of sessions that an isolate could ask for their runtime: who, how old its use is, who was asked lately.
 //!
-//! Pure data: no clock, no I/O. One stands in each isolate's module scope, see [`super::residency`].
+//! Pure data: no clock, no I/O. One stands in each isolate's module scope, see `residency`.
 
 use std::sync::Arc;
 

@@ -55,10 +55,13 @@ fn judge(case: &Case<'_>) -> Verdict {
 }
 
 /// Whether the platform let the stream of a request fall silent in place of its end, as its object was lost (platform facts
-/// 202, 224): nobody at the edge learns that, so nobody can tell the client.
+/// 202, 224), or evicted the object with its work by the old rule (facts 13, 16): nobody at the edge learns that, so nobody
+/// can tell the client. That its time-out ends the wait is as described (session-core L13).
 fn is_silenced(trace: &Trace, request: &Request, end: &Event) -> bool {
-    trace.named(Stream::Platform, "stream.silenced").any(|event| {
-        event.who() == Some(&*request.session) && (request.begin.ordinal..end.ordinal).contains(&event.ordinal)
+    trace.of(Stream::Platform).any(|event| {
+        matches!(&*event.name, "stream.silenced" | "work.cut-off")
+            && event.who() == Some(&*request.session)
+            && (request.begin.ordinal..end.ordinal).contains(&event.ordinal)
     })
 }
 
@@ -98,8 +101,9 @@ mod tests {
     #[test]
     fn a_stream_that_the_platform_let_fall_silent_is_nobodys_fault() {
         let gave_up = || story().change("request.end", 3, "outcome", "gave-up".into());
-        let silenced = gave_up().platform(22, "s1", "stream.silenced", &[]);
-        assert_eq!(judged(INVARIANT, silenced), Verdict::Held);
+        for name in ["stream.silenced", "work.cut-off"] {
+            assert_eq!(judged(INVARIANT, gave_up().platform(22, "s1", name, &[])), Verdict::Held);
+        }
         violation(INVARIANT, gave_up().platform(22, "s2", "stream.silenced", &[]));
         violation(INVARIANT, gave_up().platform(15, "s1", "stream.silenced", &[]));
     }

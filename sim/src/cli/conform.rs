@@ -48,6 +48,12 @@ pub fn execute(args: &Args, console: &mut Console) -> Result<ExitCode, Error> {
     check_names(args)?;
     let in_suite = |suite: &str| args.suite.as_ref().is_none_or(|wanted| suite.starts_with(wanted.as_str()));
     let outcomes = conform::check(|suite, id| in_suite(suite) && args.probe.as_ref().is_none_or(|probe| probe == id))?;
+    if let (true, Some(probe), Some(suite)) = (outcomes.is_empty(), &args.probe, &args.suite) {
+        let (probe, suite) = (shortened(probe, 20), shortened(suite, 40));
+        return Err(Error::usage(format!(
+            "no suite that begins with `{suite}` has a record of probe `{probe}`: leave one of the two away"
+        )));
+    }
     let code = ExitCode::merge(outcomes.iter().map(|outcome| outcome.verdict.exit_code()));
     match args.format {
         Format::Json => {
