@@ -58,7 +58,7 @@ fn an_expiry_is_no_decision_of_a_person() {
     let of = ("execution", Value::from("exec_1"));
     let decided = |by: &'static str| {
         Builder::default()
-            .history(2, "s2", "request.begin", &begin(9, by, &[of.clone()]))
+            .history(2, "s2", "request.begin", &begin(9, by, std::slice::from_ref(&of)))
             .state(3, "s1", "approval.recorded", &[of.clone(), ("action", "decline".into())])
             .history(4, "s2", "request.end", &end(9, "answered"))
             .state(5, "s1", "approval.taken", &[of.clone(), ("action", "decline".into())])

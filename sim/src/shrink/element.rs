@@ -26,7 +26,7 @@ pub enum Element {
     Value(usize, String),
     /// A field or list element within a value of a stored object: the key of the value, then the way down to it.
     Field(usize, Path),
-    /// A field or list element of the arguments of a call.
+    /// A field or list element of the arguments of a call, or all of them.
     Argument(usize, usize, Path),
     /// The alarm of a stored object.
     Alarm(usize),
@@ -56,7 +56,8 @@ pub fn elements_without_pins(plan: &Plan) -> Vec<Element> {
     for (at, caller) in plan.callers.iter().enumerate() {
         list.extend((0..caller.calls.len()).map(|call| Element::Call(at, call)));
         for (call, each) in caller.calls.iter().enumerate() {
-            list.extend(json::parts(&each.arguments).into_iter().map(|path| Element::Argument(at, call, path)));
+            let all = (!each.arguments.is_null()).then(Vec::new).into_iter().chain(json::parts(&each.arguments));
+            list.extend(all.map(|path| Element::Argument(at, call, path)));
         }
     }
     for (at, stored) in plan.storage.iter().enumerate() {

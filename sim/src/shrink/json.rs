@@ -53,9 +53,12 @@ fn step<'a>(value: &'a mut Value, segment: &Segment) -> Option<&'a mut Value> {
     }
 }
 
-/// Takes a part out; nothing when there is none any more.
+/// Takes a part out, or all of it where no way leads further; nothing when there is none any more.
 pub fn remove(value: &mut Value, path: &[Segment]) {
-    let Some((last, within)) = path.split_last() else { return };
+    let Some((last, within)) = path.split_last() else {
+        *value = Value::Null;
+        return;
+    };
     match (within.iter().try_fold(value, step), last) {
         (Some(Value::Object(object)), Segment::Name(name)) => drop(object.remove(name)),
         (Some(Value::Array(list)), Segment::At(at)) if *at < list.len() => drop(list.remove(*at)),
@@ -176,6 +179,9 @@ mod tests {
             remove(&mut cut, path);
             assert!(parts(&cut).len() < all.len(), "{path:?}");
         }
+        let mut whole = value.clone();
+        remove(&mut whole, &[]);
+        assert_eq!(whole, json!(null), "arguments without a field are none");
         let name = |name: &str| Segment::Name(name.to_owned());
         for nowhere in [vec![name("a"), name("x"), name("y")], vec![name("e"), Segment::At(2)], vec![Segment::At(0)]] {
             let mut same = value.clone();

@@ -154,6 +154,6 @@ mod tests {
         };
         let counts: Vec<u64> = (0..50).map(count).collect();
         let full = counts.iter().filter(|count| **count == REQUEST_COUNT).count();
-        assert!(full >= 35 && full < 50 && counts.iter().all(|count| *count <= REQUEST_COUNT), "{counts:?}");
+        assert!((35..50).contains(&full) && counts.iter().all(|count| *count <= REQUEST_COUNT), "{counts:?}");
     }
 }

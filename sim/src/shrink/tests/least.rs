@@ -1,7 +1,7 @@
 //! What is canonical in a shrunk plan: texts, numbers, times, actions, words and orders that were drawn become the same.
 
 use super::*;
-use scenarios::plan::{ErrorKind, FaultPlan, Response};
+use scenarios::plan::{CallPlan, CallerPlan, ErrorKind, FaultPlan, Response};
 
 fn call(code: &str) -> Action {
     Action::Call { code: code.to_owned(), overlap: false }
@@ -49,6 +49,19 @@ fn marks_and_sizes_that_were_drawn_become_the_same() {
         let large = format!(r#"emit "{mark}"; return large {bytes} "{mark}-2""#);
         let plan = of_steps(&[(0, Action::Open {}), (3, call(&large)), (7, call(&ask))]);
         assert_eq!(steps_of(&least_of(&plan, holds)), expected);
+    }
+}
+
+#[test]
+fn a_call_that_needs_no_arguments_has_none_not_even_empty_ones() {
+    let is_called =
+        |plan: &Plan| plan.callers.iter().flat_map(|caller| &caller.calls).any(|call| call.method == "init");
+    for arguments in [serde_json::json!({}), serde_json::json!({"a": [[]], "b": null})] {
+        let mut plan = of_steps(&[(0, Action::Open {})]);
+        let session = plan.clients[0].name.clone();
+        let call = CallPlan { at_ms: 0, session, method: "init".to_owned(), arguments, overlap: false };
+        plan.callers.push(CallerPlan { name: "c1".to_owned(), calls: vec![call] });
+        assert_eq!(least_of(&plan, is_called).callers[0].calls[0].arguments, serde_json::Value::Null);
     }
 }
 
