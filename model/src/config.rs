@@ -52,7 +52,7 @@ pub const DELETE_CHUNK: usize = 128;
 pub const LIST_LIMIT: usize = 1_000;
 
 /// What an operator sets, and which historical defects are switched on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct HostConfig {
     /// Idle time after which a runtime is given back.
     pub session_timeout_ms: u64,
@@ -83,14 +83,6 @@ pub struct KeptPause {
     /// Whether it got its response: what is over is not taken up again.
     pub is_over: Arc<AtomicBool>,
 }
-
-impl PartialEq for KeptPause {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.session, &self.execution, &self.code) == (&other.session, &other.execution, &other.code)
-    }
-}
-
-impl Eq for KeptPause {}
 
 impl Default for HostConfig {
     fn default() -> Self {

@@ -38,10 +38,10 @@ fn judge(case: &Case<'_>) -> Verdict {
             }
             Some(end) => {
                 let excused = is_held_stream
-                    || is_silenced(trace, request, end)
                     || faults.is_held_until(&request.session, end.at_ms, request.patience_ms(plan))
                     || request.outlasts_patience(plan, all);
-                if request.outcome() == Some("gave-up") && !excused {
+                // Only of those that are left the whole trace is looked through.
+                if request.outcome() == Some("gave-up") && !excused && !is_silenced(trace, request, end) {
                     violations.push(given_up(request, end));
                 }
             }

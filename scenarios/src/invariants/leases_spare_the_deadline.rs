@@ -19,24 +19,26 @@ fn judge(case: &Case<'_>) -> Verdict {
     let faults = case.faults();
     // Since when the slot of a session holds the heartbeat of a lease.
     let mut overwritten: BTreeMap<&str, u64> = BTreeMap::new();
+    // Where each object was constructed last.
+    let mut places: BTreeMap<&str, Option<&str>> = BTreeMap::new();
     let mut violations = Vec::new();
     for event in &case.trace.events {
-        let overdue: Vec<_> =
-            overwritten.iter().filter(|(who, since)| is_overdue(faults, who, **since, event)).collect();
-        let overdue: Vec<(&str, u64)> = overdue.into_iter().map(|(who, since)| (*who, *since)).collect();
-        for (who, since_ms) in overdue {
-            overwritten.remove(who);
+        overwritten.retain(|who, since_ms| {
+            let is_overdue = is_overdue(faults, who, *since_ms, event);
             // The heartbeat is told when it is durable, and the write that should follow may have failed by then.
-            if !faults.lost_alarm_write(who, since_ms.saturating_sub(ALARM_WRITE_MS_MAX), event.at_ms) {
-                violations.push(violation(who, since_ms, event));
+            let failed_from_ms = since_ms.saturating_sub(ALARM_WRITE_MS_MAX);
+            if is_overdue && !faults.lost_alarm_write(who, failed_from_ms, event.at_ms) {
+                violations.push(violation(who, *since_ms, event));
             }
-        }
+            !is_overdue
+        });
         let Some(who) = event.who() else { continue };
         match &*event.name {
             "alarm.set" if is_heartbeat_of_lease(event) => drop(overwritten.insert(who, event.at_ms)),
             "alarm.set" | "alarm.deleted" | "object.gone" | "condemned" => drop(overwritten.remove(who)),
-            // With their isolate all objects are gone that lived in it; which ones does not matter, as none sets a clock.
-            "isolate.ended" => overwritten.clear(),
+            "object.constructed" => drop(places.insert(who, event.text("isolate"))),
+            // With their isolate all objects are gone that lived in it.
+            "isolate.ended" => overwritten.retain(|of, _| places.get(of).is_none_or(|place| *place != Some(who))),
             _ => {}
         }
     }
@@ -98,6 +100,11 @@ mod tests {
     fn who_is_gone_or_lost_the_write_owes_nothing() {
         let gone = leased().platform(12, "s1", "object.gone", &[]);
         assert_eq!(judged(INVARIANT, later(gone)), Verdict::Held);
+        let placed = Builder::default().platform(5, "s1", "object.constructed", &[("isolate", "i1".into())]);
+        let leased_there = set(placed, 10, "sched · storage.setAlarm heartbeat", "lease");
+        let ended = |isolate: &str| later(leased_there.clone().platform(12, isolate, "isolate.ended", &[]));
+        assert_eq!(judged(INVARIANT, ended("i1")), Verdict::Held);
+        violation(INVARIANT, ended("i2"));
         for failed_ms in [9, 11] {
             let lost = later(leased().fault_of(failed_ms, "s1", "fault.delivered", 0)).build();
             assert_eq!(INVARIANT.judge(&plan_with_failing_alarm_write(), &lost), Verdict::Held);

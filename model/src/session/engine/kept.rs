@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 
 use super::pauses::Run;
 use super::{Engine, Pause, code, pause_here};
+use crate::config::KeptPause;
 use crate::js::call;
 use crate::platform::{JsError, LocalFuture};
 use crate::session::interaction::{Interaction, Response};
@@ -24,10 +25,8 @@ fn paused(id: Arc<str>) -> Rc<Pause> {
 impl Engine {
     /// Lets what its store has kept wait here again.
     pub(super) fn take_up_kept_pauses(self: &Rc<Self>) {
-        for kept in self.config.kept_pauses.iter().filter(|kept| kept.session == self.who) {
-            if kept.is_over.load(Ordering::Relaxed) {
-                continue;
-            }
+        let waits = |kept: &&KeptPause| kept.session == self.who && !kept.is_over.load(Ordering::Relaxed);
+        for kept in self.config.kept_pauses.iter().filter(waits) {
             let (pause, run) = (paused(Arc::clone(&kept.execution)), Rc::new(Run::default()));
             self.paused.borrow_mut().insert(Arc::clone(&pause.id), (Rc::clone(&pause), Rc::clone(&run)));
             state_event!("execution.kept", self.who, execution = &*pause.id, engine = self.number);
